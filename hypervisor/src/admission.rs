@@ -20,6 +20,7 @@ use tactus_hypervisor::lock::Lock;
 use tactus_policy::admission::{Decision, Ledger, Request, Search, Step, TERMS_AT_RUN_TIME, Task};
 use tactus_policy::ready::Handle;
 use tactus_policy::reservation::{Account, Kind, Reservation};
+use tactus_policy::table::Table;
 
 /// [`Vcpu::verdict`]: the request is granted. Otherwise zero, or one more than the [`Refusal`].
 const ACCEPTED: u32 = 1;
@@ -66,20 +67,37 @@ pub fn initialise(blob: &Blob) {
         ledger.set_share(index, vm.rt_share);
     }
     for (handle, vcpu) in blob.vcpus.iter().enumerate() {
-        let reservation = Reservation::new(vcpu.period, vcpu.budget, vcpu.deadline);
-        if let Some(reservation) = reservation {
-            let request = Request {
-                handle: handle as Handle,
-                vm: vcpu.vm as usize,
-                task: Task {
-                    reservation,
-                    kind: Kind::Server,
-                },
-                harts: vcpu.harts,
-            };
-            ledger.enter(&request, vcpu.harts.trailing_zeros() as usize);
-        }
+        let hart = vcpu.harts.trailing_zeros() as usize;
+        enter_configured(ledger, blob, handle as Handle, hart);
     }
+}
+
+/// Enters a vCPU's reservation of the configuration; returns it, if it has one.
+fn enter_configured(
+    ledger: &mut Ledger<{ limit::HARTS }, { limit::VCPUS }>,
+    blob: &Blob,
+    handle: Handle,
+    hart: usize,
+) -> Option<Reservation> {
+    let vcpu = &Table::new(blob.vcpus)[usize::from(handle)];
+    let reservation = Reservation::new(vcpu.period, vcpu.budget, vcpu.deadline)?;
+    let request = Request {
+        handle,
+        vm: vcpu.vm as usize,
+        task: Task {
+            reservation,
+            kind: Kind::Server,
+        },
+        harts: vcpu.harts,
+    };
+    ledger.enter(&request, hart);
+    Some(reservation)
+}
+
+/// A vCPU's reservation of the configuration.
+pub fn configured(handle: Handle) -> Option<Reservation> {
+    let vcpu = &Table::new(system().blob.vcpus)[usize::from(handle)];
+    Reservation::new(vcpu.period, vcpu.budget, vcpu.deadline)
 }
 
 /// The vCPUs that are to be notified of a decision.
@@ -191,7 +209,7 @@ fn carry_out(
             send(vcpu, to);
         }
     };
-    let reservation = wanted.request.task.reservation;
+    let reservation = wanted.reservation;
     match wanted.start {
         Some(start) => {
             let account = Account::new(reservation, Kind::Periodic, 0);
@@ -247,7 +265,8 @@ fn send(vcpu: &Vcpu, to: usize) {
         .order_move(to, &system().harts[vcpu.home()].departing_reservations);
 }
 
-/// A vCPU has stopped on this hart, its home: its reservation ends, if it had made that itself, and so does whatever it asked for.
+/// A vCPU has stopped on this hart, its home: the reservation of one that a hypercall has made ends. Another one returns to that of the
+/// configuration. What it asked for ends.
 pub fn stopped(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     let call = cx.bodies.of(vcpu).pending_admission.take();
     if call.is_none() && vcpu.relocation.promised().is_none() {
@@ -274,12 +293,20 @@ pub fn stopped(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     let body = cx.bodies.of(vcpu);
     // A change that was to begin with its next job is not the next one's who is made in its place.
     body.next = None;
+    admission.ledger.leave(vcpu.handle);
     if vcpu.is_made() {
-        admission.ledger.leave(vcpu.handle);
         vcpu.relocation.forget_promise();
-    } else if let (Some(account), Some(reservation)) =
-        (&mut body.account, vcpu.relocation.promised())
-    {
+    } else if let (Some(account), Some(reservation)) = (
+        &mut body.account,
+        enter_configured(
+            &mut admission.ledger,
+            &system().blob,
+            vcpu.handle,
+            vcpu.home(),
+        ),
+    ) {
+        // What was counted for it covers this (`Reservation::covering`), on whatever hart it is now.
+        vcpu.relocation.promise(reservation);
         account.release_with(reservation, 0);
     }
 }

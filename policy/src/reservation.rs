@@ -38,6 +38,28 @@ impl Reservation {
         }
     }
 
+    /// The reservation of a server whose demand is at least that of either of two, for every length: what admission
+    /// counts for a vCPU that has one of them and may return to the other. `None`: its budget would exceed its deadline.
+    ///
+    /// A server's demand grows in straight lines, with corners at its deadline. So it suffices that the budget is large
+    /// enough at the shorter deadline, at the longer one, and for the slope behind that.
+    pub const fn covering(self, other: Self) -> Option<Self> {
+        let period = smaller(self.period, other.period);
+        let deadline = smaller(self.deadline, other.deadline);
+        let mut budget = 1;
+        let both = [self, other];
+        let mut i = 0;
+        while i < both.len() {
+            let one = both[i];
+            let at_first = (one.budget * deadline).div_ceil(one.deadline);
+            let at_second = (one.budget * period).div_ceil(period + one.deadline - deadline);
+            let slope = (one.budget * period).div_ceil(one.period);
+            budget = larger(budget, larger(at_first, larger(at_second, slope)));
+            i += 1;
+        }
+        Self::new(period, budget, deadline)
+    }
+
     /// The demand bound: the most that jobs released and due within any `length` ticks may spend (Baruah, Rosier and
     /// Howell, Real-Time Systems 2, 1990, for the periodic kind). The first job of a server in the window may have
     /// begun before it, and its grid may restart: up to the deadline its demand grows as `budget / deadline`, from
@@ -58,6 +80,14 @@ impl Reservation {
             }
         }
     }
+}
+
+const fn smaller(a: u64, b: u64) -> u64 {
+    if a < b { a } else { b }
+}
+
+const fn larger(a: u64, b: u64) -> u64 {
+    if a > b { a } else { b }
 }
 
 /// What waiting does to the job, see the module.

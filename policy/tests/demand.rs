@@ -123,3 +123,54 @@ fn hart_can_be_fully_utilised() {
         assert_ne!(Test::run(&load), Verdict::Fits, "{period}");
     }
 }
+
+/// A covering reservation's demand is at least that of both, for every length; there is none only where no budget would do.
+#[test]
+fn a_covering_reservation_demands_as_much_as_both() {
+    const LONGEST: u64 = 6;
+    let all: Vec<Reservation> = (1..=LONGEST)
+        .flat_map(|period| (1..=period).map(move |deadline| (period, deadline)))
+        .flat_map(|(period, deadline)| (1..=deadline).map(move |budget| (period, budget, deadline)))
+        .filter_map(|(period, budget, deadline)| Reservation::new(period, budget, deadline))
+        .collect();
+    let covers = |cover: &Reservation, one: &Reservation| {
+        (0..=5 * LONGEST).all(|length| cover.demand(Server, length) >= one.demand(Server, length))
+    };
+    // Without rounding up to ticks.
+    let exact = |r: &Reservation, length: u64| {
+        let [budget, period, deadline, length] =
+            [r.budget, r.period, r.deadline, length].map(|ticks| ticks as f64);
+        if length < deadline {
+            length * budget / deadline
+        } else {
+            budget + (length - deadline) * budget / period
+        }
+    };
+    let exceeds = |one: &Reservation, most: &Reservation| {
+        (0..=5 * LONGEST).any(|length| exact(one, length) > exact(most, length) + 1e-9)
+    };
+    for one in &all {
+        assert_eq!(one.covering(*one), Some(*one));
+        for other in &all {
+            match one.covering(*other) {
+                Some(cover) => {
+                    assert!(
+                        covers(&cover, one) && covers(&cover, other),
+                        "{one:?}, {other:?}: {cover:?}"
+                    );
+                }
+                None => {
+                    let (period, deadline) = (
+                        one.period.min(other.period),
+                        one.deadline.min(other.deadline),
+                    );
+                    let most = Reservation::new(period, deadline, deadline).expect("in order");
+                    assert!(
+                        exceeds(one, &most) || exceeds(other, &most),
+                        "{one:?}, {other:?}"
+                    );
+                }
+            }
+        }
+    }
+}

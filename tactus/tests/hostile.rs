@@ -403,6 +403,28 @@ fn restarting_itself_without_pause(on: On) {
     assert_eq!(hostile.restarts, 60, "\n{}", explain(&outcome));
 }
 
+/// Each life has the reservation of the system's description, and so begins at once.
+fn changing_its_own_reservation(on: On) {
+    let outcome = contained(
+        on,
+        &Attack {
+            name: "dwindle",
+            action: FaultAction::Restart,
+            causes: &GUEST_PAGE_FAULTS,
+            faults: 10..=10,
+        },
+    );
+    let hostile = did_everything(&outcome);
+    assert_eq!(hostile.restarts, 10, "\n{}", explain(&outcome));
+    let times = outcome.journal.faults.iter().map(|fault| fault.time);
+    let times: Vec<_> = times.collect();
+    // A restart takes less than two of its periods of 10 ms.
+    let most = outcome.journal.timebase_hz / 50;
+    for pair in times.windows(2) {
+        assert!(pair[1] - pair[0] < most, "{pair:?}\n{}", explain(&outcome));
+    }
+}
+
 /// The attack harms neither the peer nor the channel between the two.
 fn spoiling_a_channel(on: On) {
     let outcome = contained(
@@ -497,6 +519,7 @@ in_weak_memory!(
     dying_while_another_hart_is_busy,
     reserving_on_two_harts,
     restarting_itself_without_pause,
+    changing_its_own_reservation,
     spoiling_a_channel,
     spoiling_its_interrupt_page,
     dying_while_another_vcpu_is_busy,
@@ -524,6 +547,7 @@ on_both!(
     writing_garbage_to_device_registers,
     rewriting_its_own_code,
     restarting_itself_without_pause,
+    changing_its_own_reservation,
     spoiling_a_channel,
     spoiling_its_interrupt_page,
     dying_while_another_vcpu_is_busy,
@@ -551,6 +575,7 @@ with_each_queue!(
     writing_garbage_to_device_registers,
     rewriting_its_own_code,
     restarting_itself_without_pause,
+    changing_its_own_reservation,
     spoiling_a_channel,
     spoiling_its_interrupt_page,
     dying_while_another_vcpu_is_busy,

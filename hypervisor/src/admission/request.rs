@@ -2,12 +2,16 @@
 
 use crate::call::AnswerTo;
 use tactus_policy::admission::Request;
+use tactus_policy::reservation::Reservation;
 
 /// A request for a reservation.
 #[derive(Clone, Copy)]
 pub struct AdmissionRequest {
-    /// The reservation that the target vCPU is to have, and its handle.
+    /// What admission counts, and the handle of the target vCPU.
     pub request: Request,
+    /// The reservation that the target is to have. Of a vCPU of the configuration, admission counts a reservation that covers this one
+    /// and the configured one, to which a restart returns.
+    pub reservation: Reservation,
     /// The target is to start; otherwise its reservation is to change.
     pub start: Option<Start>,
 }

@@ -39,7 +39,11 @@ pub fn create(
         stack,
         argument,
     });
-    ask(cx, vcpu, target, reservation, Kind::Periodic, start, answer);
+    let task = Task {
+        reservation,
+        kind: Kind::Periodic,
+    };
+    ask(cx, vcpu, target, reservation, task, start, answer);
     Ok(())
 }
 
@@ -56,12 +60,19 @@ pub fn change(
     if target.relocation.promised().is_none() {
         return Err(SbiError::DENIED);
     }
-    let kind = if target.is_made() {
-        Kind::Periodic
-    } else {
-        Kind::Server
+    let task = match admission::configured(target.handle) {
+        None => Task {
+            reservation,
+            kind: Kind::Periodic,
+        },
+        Some(configured) => Task {
+            reservation: configured
+                .covering(reservation)
+                .ok_or(SbiError::refused(Refusal::Demand))?,
+            kind: Kind::Server,
+        },
     };
-    ask(cx, vcpu, target, reservation, kind, None, answer);
+    ask(cx, vcpu, target, reservation, task, None, answer);
     Ok(())
 }
 
@@ -70,17 +81,21 @@ fn ask(
     vcpu: &'static Vcpu,
     target: &'static Vcpu,
     reservation: Reservation,
-    kind: Kind,
+    task: Task,
     start: Option<Start>,
     answer: AnswerTo,
 ) {
     let request = Request {
         handle: target.handle,
         vm: target.vm.index,
-        task: Task { reservation, kind },
+        task,
         harts: target.harts,
     };
-    let wanted = AdmissionRequest { request, start };
+    let wanted = AdmissionRequest {
+        request,
+        reservation,
+        start,
+    };
     let body = cx.bodies.of(vcpu);
     body.pending_admission = Some(PendingCall { wanted, answer });
     body.unfinished = true;

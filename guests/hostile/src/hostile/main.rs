@@ -20,6 +20,7 @@
 //! | `ring` | writes arbitrary data into a channel's memory, sends messages in every way | `lives=N` |
 //! | `levels` | runs user programs that enter the kernel in every way, on all vCPUs | `ms=N` |
 //! | `page` | writes arbitrary data into its interrupt page, and moves it anywhere | `lives=N` |
+//! | `dwindle` | changes its own reservation to almost nothing, and faults | `lives=N` |
 //! | `teardown` | ends while its other vCPU is busy | `rounds=N` |
 //!
 //! It counts its steps in channel 0's memory, so that it continues there after a restart. After the last step it
@@ -30,6 +31,7 @@
 mod accelerator;
 mod arena;
 mod code;
+mod dwindle;
 mod handler;
 mod instructions;
 mod io;
@@ -91,6 +93,7 @@ fn main() {
         "ring" => ring::attack(progress, number("lives", 30)),
         "levels" => levels::attack(progress, ticks),
         "page" => page::attack(progress, memory, number("lives", 30)),
+        "dwindle" => dwindle::attack(progress, number("lives", 10)),
         "teardown" => teardown::attack(progress, number("rounds", 1)),
         other => panic!("there is no attack \"{other}\""),
     }
