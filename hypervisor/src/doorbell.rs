@@ -29,7 +29,6 @@ impl Doorbell {
     }
 
     /// Keeps a ring that comes too early (protocol I1). `false`: one is kept already, and the listener's hart will look for it.
-    #[cold]
     pub fn keep_early_ring(&self) -> bool {
         let bit = 1 << (self.source - map::CHANNEL_SOURCE);
         self.vm.early_rings.fetch_or(bit, Ordering::SeqCst) & bit == 0

@@ -56,8 +56,6 @@ pub struct Hart {
     pub wires: Wires,
     /// More than one vCPU may run here, or one for a part of the time only.
     pub shared: bool,
-    /// The shortest time between two pieces of deferred work while a real-time vCPU runs here, in ticks.
-    pub deferral_ticks: u64,
     /// Real-time vCPUs run here by deadline, not by priority.
     pub by_deadline: bool,
     /// What of best-effort vCPUs runs here.
@@ -72,6 +70,8 @@ pub struct Hart {
     inbox: Apart<Inbox>,
     /// Time without a vCPU, in ticks.
     pub idle_ticks: AtomicU64,
+    /// The shortest time between two pieces of deferred work while a real-time vCPU runs here, in ticks.
+    pub deferral_ticks: u64,
 }
 
 /// What other harts have sent.
@@ -154,13 +154,20 @@ impl Hart {
     /// that come earlier stay with the hart, which looks for them with the deferred work, or when it runs no real-time vCPU any more. So do
     /// doorbells that are rung, and device interrupts that are completed, too early: they are with the VM, and [`signal::EARLY`] tells so.
     /// What a VM sends to itself while it has the hart costs nobody else anything, and is not counted.
+    #[inline(always)]
     pub fn accepts_ipi_for(&self, vcpu: &Vcpu, sender: Option<&Vm>) -> bool {
         let runs = self.runs();
-        schedule::accepts_ipi(vcpu.class, runs.precedence(), || {
-            let own =
-                runs.vm() == vcpu.vm.index && sender.is_some_and(|sender| ptr::eq(sender, vcpu.vm));
-            !self.shared || own || vcpu.may_interrupt(arch::now(), self.deferral_ticks)
-        })
+        let granted = || !self.shared || self.grants(vcpu, sender, runs);
+        schedule::accepts_ipi(vcpu.class, runs.precedence(), granted)
+    }
+
+    /// Whether protocol I1 grants an interrupt, while the hart is shared and runs a real-time vCPU.
+    #[cold]
+    #[inline(never)]
+    fn grants(&self, vcpu: &Vcpu, sender: Option<&Vm>, runs: Runs) -> bool {
+        let sent_by_itself = sender.is_some_and(|sender| ptr::eq(sender, vcpu.vm));
+        let own = sent_by_itself && runs.vm() == vcpu.vm.index;
+        own || vcpu.may_interrupt(arch::now(), self.deferral_ticks)
     }
 
     /// What runs here.
@@ -175,14 +182,7 @@ impl Hart {
     /// one that was passed before and not taken yet.
     pub fn pass(&self, vcpu: &Vcpu, doorbell: &'static Doorbell) -> Option<&'static Doorbell> {
         if !self.accepts_ipi_for(vcpu, None) {
-            if vcpu.class == Class::BestEffort {
-                return Some(doorbell);
-            }
-            if doorbell.keep_early_ring() {
-                vcpu.signal(signal::EARLY);
-                self.post(vcpu, None);
-            }
-            return None;
+            return self.keep_early(vcpu, doorbell);
         }
         let doorbell = ptr::from_ref(doorbell).cast_mut();
         let before = self.inbox.doorbell.swap(doorbell, Ordering::SeqCst);
@@ -192,6 +192,20 @@ impl Hart {
         }
         // Safety: null, or taken from such a reference.
         unsafe { before.as_ref() }
+    }
+
+    /// The rest of [`Hart::pass`], for a doorbell that may not interrupt the hart now.
+    #[cold]
+    #[inline(never)]
+    fn keep_early(&self, vcpu: &Vcpu, doorbell: &'static Doorbell) -> Option<&'static Doorbell> {
+        if vcpu.class == Class::BestEffort {
+            return Some(doorbell);
+        }
+        if doorbell.keep_early_ring() {
+            vcpu.signal(signal::EARLY);
+            self.post(vcpu, None);
+        }
+        None
     }
 
     /// Takes the doorbell that is to sound now.

@@ -24,7 +24,7 @@ const SRET: u64 = 0x1020_0073;
 ///
 /// Fast path: a doorbell for the vCPU that runs here. It calls nothing, so that it needs no stack; all else is done by functions that it ends with.
 #[unsafe(export_name = "tactus_interrupt")]
-#[unsafe(link_section = ".text.doorbell")]
+#[unsafe(link_section = ".text.interrupt")]
 pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> Exit {
     // Safety: the entry code's call for a trap (protocol H1).
     let cx = unsafe { HartCtx::of_trapped(vcpu) };

@@ -31,8 +31,6 @@ pub struct Devices {
     uart_line: bool,
     /// Physical sources claimed for the VM and not yet completed by it, bit `n` for source `n`.
     held: u64,
-    /// Those of `held` that the guest has completed too early for its real-time vCPU's hart (protocol I1).
-    late: u64,
 }
 
 /// Why a VM ends.
@@ -117,10 +115,12 @@ pub struct Vm {
     config: &'static blob::Vm,
     memory: &'static blob::Region,
     life: Lock<Life>,
-    /// Its channels, by number, whose doorbells were rung too early to interrupt its real-time vCPU's hart (protocol I1).
-    pub early_rings: AtomicU32,
     /// Time its vCPUs have had on each hart, in ticks.
     pub ticks: Array<AtomicU64, { limit::HARTS }>,
+    /// Its channels, by number, whose doorbells were rung too early to interrupt its real-time vCPU's hart (protocol I1).
+    pub early_rings: AtomicU32,
+    /// Its physical sources, bit `n` for source `n`, that it has completed too early for that hart. They are still claimed.
+    early_completions: AtomicU64,
 }
 
 const _: () = assert!(core::mem::offset_of!(Vm, devices) == 64);
@@ -140,7 +140,6 @@ impl Vm {
                 uart: Vuart::new(),
                 uart_line: false,
                 held: 0,
-                late: 0,
             }),
             life: Lock::new(Life {
                 state: VmState::Off,
@@ -153,6 +152,7 @@ impl Vm {
                 pieces: 0,
             }),
             early_rings: AtomicU32::new(0),
+            early_completions: AtomicU64::new(0),
             ticks: Array([const { AtomicU64::new(0) }; limit::HARTS]),
         }
     }
@@ -264,8 +264,6 @@ pub struct Vcpu {
     pub external: Apart<AtomicBool>,
     /// Bits of [`signal`].
     signals: AtomicU32,
-    /// Since when, in ticks, it may be the cause of an interrupt of a hart that runs a real-time vCPU (protocol I1).
-    interrupts_from: AtomicU64,
     /// It has the slot of a mailbox that it waits for.
     pub message: AtomicBool,
     /// Fences asked of it, and done by it, counted.
@@ -278,6 +276,8 @@ pub struct Vcpu {
     pub record: Record,
     /// How the admission that it asked for has ended, while it was not looking: see [`crate::realtime`].
     pub verdict: AtomicU32,
+    /// Since when, in ticks, it may be the cause of an interrupt of a hart that runs a real-time vCPU (protocol I1).
+    interrupts_from: AtomicU64,
 }
 
 const _: () =

@@ -36,7 +36,7 @@ fn conclude_all(cx: &mut HartCtx) {
         let index = cx.local.early.trailing_zeros() as usize;
         cx.local.early &= cx.local.early - 1;
         let vm = &system().vms[index];
-        vm.complete_late();
+        vm.complete_early();
         delivery::deliver_early_rings(cx, vm);
     }
     // At most one step for each vCPU.

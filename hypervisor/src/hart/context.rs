@@ -65,8 +65,6 @@ pub struct Local {
     pub ending_vms: u32,
     /// VMs, by index, whose closed virtual devices are to be checked for a request.
     pub closed_devices: u32,
-    /// VMs, by index, for which something came too early, which is delivered now.
-    pub early: u32,
     /// vCPUs, by handle, that stop here.
     pub stopping: Array<u64, INBOX_WORDS>,
     /// Ready real-time vCPUs, but for `next`, where they run by deadline: their jobs' deadlines.
@@ -79,6 +77,8 @@ pub struct Local {
     pub overruns: [u64; INBOX_WORDS],
     /// vCPU of each VM that ran here last, plus one; cached translations are its.
     pub last_vcpu: Array<u8, { limit::VMS }>,
+    /// VMs, by index, for which something came too early, which is delivered now.
+    pub early: u32,
 }
 
 /// The floating-point registers are no vCPU's.

@@ -224,7 +224,9 @@ impl Vm {
         let source = source as u32;
         let asks = {
             let mut devices = self.devices.lock();
-            self.complete(&mut devices, source);
+            if devices.held >> source & 1 != 0 {
+                self.complete(&mut devices, source);
+            }
             source == map::UART_SOURCE && devices.uart_line
         };
         if asks {
@@ -233,37 +235,33 @@ impl Vm {
         Ok(0)
     }
 
-    /// The guest has completed a source; of a physical one this lets the device interrupt again. Too early for a real-time vCPU's hart
+    /// The guest has completed a physical source, which lets the device interrupt again. Too early for a real-time vCPU's hart
     /// (protocol I1), it stays claimed until that hart looks at the vCPU's news.
+    #[inline(never)]
     fn complete(&self, devices: &mut Devices, source: u32) {
-        if source > map::PASSTHROUGH_SOURCE_MAX || (devices.held & !devices.late) >> source & 1 == 0
-        {
-            return;
-        }
+        devices.held &= !(1 << source);
         let mut vcpus = self.vcpus().iter();
         if let Some(vcpu) = vcpus.find(|vcpu| vcpu.class == Class::RealTime) {
             let hart = &system().harts[vcpu.home()];
             if !hart.accepts_ipi_for(vcpu, Some(self)) {
                 cold_path();
-                devices.late |= 1 << source;
+                self.early_completions
+                    .fetch_or(1 << source, Ordering::SeqCst);
                 vcpu.signal(signal::EARLY);
                 hart.post(vcpu, None);
                 return;
             }
         }
-        devices.held &= !(1 << source);
         complete(source);
     }
 
     /// Lets the devices interrupt again whose interrupts were completed too early.
-    pub fn complete_late(&self) {
-        let mut devices = self.devices.lock();
-        let mut late = core::mem::take(&mut devices.late);
-        devices.held &= !late;
+    pub fn complete_early(&self) {
+        let mut sources = self.early_completions.swap(0, Ordering::SeqCst);
         // At most one step for each source.
-        while late != 0 {
-            complete(late.trailing_zeros());
-            late &= late - 1;
+        while sources != 0 {
+            complete(sources.trailing_zeros());
+            sources &= sources - 1;
         }
     }
 
@@ -287,7 +285,10 @@ impl Vm {
         let changed = {
             let mut devices = self.devices.lock();
             let effect = devices.plic.write(offset, size, value)?;
-            if let Effect::Completed(source) = effect {
+            if let Effect::Completed(source) = effect
+                && source <= map::PASSTHROUGH_SOURCE_MAX
+                && devices.held >> source & 1 != 0
+            {
                 self.complete(&mut devices, source);
             }
             if let Effect::Enabled(context) = effect {
@@ -350,10 +351,10 @@ impl Vm {
         devices.plic.reset();
         devices.uart.reset();
         devices.uart_line = false;
-        devices.late = 0;
         let mut held = core::mem::take(&mut devices.held);
         listeners::clear(self);
         self.outputs(&devices.plic);
+        self.complete_early();
         // At most one step for each source.
         while held != 0 {
             complete(held.trailing_zeros());

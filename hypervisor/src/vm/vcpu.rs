@@ -205,8 +205,7 @@ impl Vcpu {
 
     /// Whether it may be the cause of an interrupt now of a hart that runs a real-time vCPU, and is: not again in this deferral period
     /// (protocol I1). Of several senders one is told so.
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     pub fn may_interrupt(&self, now: u64, deferral_ticks: u64) -> bool {
         let (interrupts_from, until) = (self.interrupts_from(), now + deferral_ticks);
         let from = interrupts_from.load(Ordering::Relaxed);
