@@ -250,7 +250,14 @@ fn offers_and_signals_interrupt_less_urgent_harts_only() {
             let more_urgent = precedence::of(BestEffort, priority) > runs;
             assert_eq!(accepts_offer(Some(priority), runs), more_urgent);
         }
-        assert!(accepts_ipi(RealTime, runs));
-        assert_eq!(accepts_ipi(BestEffort, runs), runs < precedence::REAL_TIME);
+        let less_urgent = runs < precedence::REAL_TIME;
+        // What a signal for a real-time vCPU may interrupt is limited while a real-time one runs.
+        for allowed in [false, true] {
+            assert_eq!(
+                accepts_ipi(RealTime, runs, || allowed),
+                less_urgent || allowed
+            );
+            assert_eq!(accepts_ipi(BestEffort, runs, || allowed), less_urgent);
+        }
     }
 }
