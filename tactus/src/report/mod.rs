@@ -216,7 +216,7 @@ impl Quantity<'_> {
 
     /// Begin of its pictures' file names.
     fn file_stem(&self) -> String {
-        format!("{}-{}", file_name(self.vm), file_name(self.name))
+        format!("{}-{}", file_name(self.vm), part_name(self.name))
     }
 }
 
@@ -719,7 +719,7 @@ pub fn write(outcome: &Outcome, about: &About, directory: &Path) -> Result<Writt
         picture.png(&png)?;
         pictures.extend([svg, png]);
         for (phase, series) in &quantity.phases {
-            let name = format!("{}-{}.hgrm", quantity.file_stem(), file_name(phase));
+            let name = format!("{}-{}.hgrm", quantity.file_stem(), part_name(phase));
             write_file(
                 &directory.join(name),
                 series.percentiles(quantity.factor).as_bytes(),
@@ -831,14 +831,19 @@ fn write_console(path: &Path, transcript: &Transcript) -> Result<(), Error> {
     write_file(path, &bytes)
 }
 
-/// A name as (part of) a file's name: whatever a guest calls its samples, it stays in its directory.
+/// A name as (part of) a file's name: whatever a guest calls its samples, it stays in its directory, and two names have two files. Bytes
+/// other than letters, digits, `-` and `_` are `%` and two digits, as in a URI (RFC 3986, section 2.1).
 fn file_name(name: &str) -> String {
-    name.chars()
-        .map(|c| match c {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' => c,
-            _ => '_',
-        })
-        .collect()
+    let byte = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    name.bytes().map(byte).collect()
+}
+
+/// As [`file_name`], for a part behind a `-`: it has none itself, so that the parts can be told apart.
+fn part_name(name: &str) -> String {
+    file_name(name).replace('-', "%2D")
 }
 
 fn record_json(journal: &Journal, line: &RecordLine) -> Value {
@@ -1093,7 +1098,14 @@ mod tests {
 
     #[test]
     fn names_from_guests_stay_in_the_directory() {
-        assert_eq!(file_name("../../etc/passwd"), "______etc_passwd");
+        assert_eq!(
+            file_name("../../etc/passwd"),
+            "%2E%2E%2F%2E%2E%2Fetc%2Fpasswd"
+        );
+        assert_ne!(file_name("a b"), file_name("a_b"));
+        // Series `c` of `a-b`, and series `b-c` of `a`.
+        let stem = |vm, series| format!("{}-{}", file_name(vm), part_name(series));
+        assert_ne!(stem("a-b", "c"), stem("a", "b-c"));
         assert_eq!(file_name("release_latency-1"), "release_latency-1");
     }
 

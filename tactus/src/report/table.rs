@@ -70,7 +70,10 @@ impl Table {
     /// As Markdown: a heading of the second level and a table, the pipes lined up.
     pub fn markdown(&self) -> String {
         let escaped = |cells: &[String]| -> Vec<String> {
-            cells.iter().map(|cell| cell.replace('|', "\\|")).collect()
+            cells
+                .iter()
+                .map(|cell| escaped_for_markdown(cell))
+                .collect()
         };
         let table = Self {
             head: escaped(&self.head),
@@ -109,6 +112,30 @@ impl Table {
     }
 }
 
+/// Text as a cell of a table in Markdown that shows it as it is (CommonMark 0.31, section 2.4; `|` by GitHub's tables). An underscore within a word
+/// emphasises nothing and stays.
+fn escaped_for_markdown(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let is_word = |index: Option<usize>| {
+        index
+            .and_then(|index| chars.get(index))
+            .is_some_and(|c| c.is_alphanumeric())
+    };
+    let mut escaped = String::new();
+    for (index, &c) in chars.iter().enumerate() {
+        let acts = match c {
+            '_' => !(is_word(index.checked_sub(1)) && is_word(Some(index + 1))),
+            '\\' | '|' | '`' | '*' | '<' | '[' | ']' | '&' | '~' | '$' => true,
+            _ => false,
+        };
+        if acts {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,5 +165,24 @@ mod tests {
              | idle  |   1.5 |\n\
              | a\\|b  | 1,000 |\n"
         );
+    }
+
+    #[test]
+    fn markdown_shows_what_a_guest_wrote() {
+        for (text, escaped) in [
+            ("release_latency_max", "release_latency_max"),
+            ("_a_ b_", "\\_a\\_ b\\_"),
+            ("<img src=x>", "\\<img src=x>"),
+            (
+                "[x](https://a.example) `y` **z**",
+                "\\[x\\](https://a.example) \\`y\\` \\*\\*z\\*\\*",
+            ),
+            (
+                "a\\|b &lt; $1$ ~~c~~",
+                "a\\\\\\|b \\&lt; \\$1\\$ \\~\\~c\\~\\~",
+            ),
+        ] {
+            assert_eq!(escaped_for_markdown(text), escaped);
+        }
     }
 }

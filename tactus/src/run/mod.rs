@@ -54,6 +54,7 @@ pub mod script;
 pub mod session;
 pub mod show;
 pub mod state;
+mod visible;
 
 /// What the exit codes of `tactus run` mean; printed by its `--help`.
 pub const EXIT_CODES: &str = "\

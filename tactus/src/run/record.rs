@@ -8,6 +8,7 @@ use std::fmt;
 use tactus_abi::record::PREFIX;
 
 use super::pulses::Pulses;
+use super::visible::marked;
 use crate::report::samples::SAMPLE_MAX;
 use crate::report::unit::Unit;
 
@@ -309,7 +310,7 @@ pub fn parse_guest(text: &str) -> Result<GuestRecord, Malformed> {
         }),
         "fail" => Ok(GuestRecord::Fail {
             name: fields.name("name")?,
-            reason: clean(fields.text("reason").unwrap_or_default()),
+            reason: marked(fields.text("reason").unwrap_or_default()),
         }),
         kind => Err(Malformed(format!(
             "`{}` is not a kind of record that guests write",
@@ -398,10 +399,10 @@ pub fn parse_log(text: &str) -> Result<LogRecord, Malformed> {
         }),
         "end" => Ok(LogRecord::End { time: time()? }),
         "refused" => Ok(LogRecord::Refused {
-            reason: clean(fields.text("reason")?),
+            reason: marked(fields.text("reason")?),
         }),
         "panic" => Ok(LogRecord::Panic {
-            reason: clean(fields.text("reason")?),
+            reason: marked(fields.text("reason")?),
         }),
         kind => Err(Malformed(format!(
             "`{}` is not a kind of record that the hypervisor writes",
@@ -509,17 +510,10 @@ fn parse_number(text: &str) -> Option<u64> {
     u64::from_str_radix(digits, radix).ok()
 }
 
-/// Text without anything that a terminal would act on.
-fn clean(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect()
-}
-
 /// The start of a piece of a bad line, fit for a message.
 fn quote(text: &str) -> String {
     let begin: String = text.chars().take(QUOTE_MAX).collect();
-    let mut quoted = clean(&begin);
+    let mut quoted = marked(&begin);
     if text.chars().nth(QUOTE_MAX).is_some() {
         quoted.push('…');
     }

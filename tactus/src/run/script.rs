@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::console::Framer;
+use super::visible::visible;
 use crate::config::Nanoseconds;
 use typist::{Prompt, Typist};
 
@@ -471,11 +472,7 @@ impl Player {
 fn last_line(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let line = text.lines().rev().find(|line| !line.trim().is_empty());
-    let line: String = line
-        .unwrap_or_default()
-        .chars()
-        .filter(|c| !c.is_control())
-        .collect();
+    let line = visible(line.unwrap_or_default());
     let over = line.chars().count().saturating_sub(60);
     line.chars().skip(over).collect()
 }

@@ -12,6 +12,7 @@ use super::heartbeat::Heartbeat;
 use super::journal::{Journal, Seen};
 use super::record::{FaultAction, GuestRecord, LogRecord, OffReason};
 use super::session::{Stop, Watcher};
+use super::visible::visible;
 use crate::illegal::Illegal;
 use crate::report::why;
 
@@ -216,10 +217,7 @@ fn printable(line: &Line) -> String {
     }
     // Carriage returns go as well: with one a line could overwrite its own label.
     let bytes = strip_ansi_escapes::strip(&spaced);
-    String::from_utf8_lossy(&bytes)
-        .chars()
-        .filter(|c| !c.is_control())
-        .collect()
+    visible(&String::from_utf8_lossy(&bytes))
 }
 
 /// A guest's record for people, if it should not wait for the summary.
