@@ -216,11 +216,11 @@ fn report_has_all_its_files() {
     assert_eq!(written.page, path("report.html"));
     assert_eq!(
         written.pictures,
-        [path("rt-late_ness.svg"), path("rt-late_ness.png")]
+        [path("rt-late=2Fness.svg"), path("rt-late=2Fness.png")]
     );
-    let picture = text("rt-late_ness.svg");
+    let picture = text("rt-late=2Fness.svg");
     assert!(picture.contains("loaded") && picture.contains("4,000 µs"));
-    assert!(read("rt-late_ness.png").starts_with(b"\x89PNG"));
+    assert!(read("rt-late=2Fness.png").starts_with(b"\x89PNG"));
     assert_eq!(text("consoles/linux.log"), "# uname\r\n");
     assert!(text("consoles/(firmware).log").contains("OpenSBI"));
     assert_eq!(text("records.jsonl").lines().count(), 8);
@@ -228,7 +228,7 @@ fn report_has_all_its_files() {
     for part in [
         "| idle   |       3 | 0.3 |   0.4 | 0.4 |   0.5 |   0.5 |",
         "| loaded |       2 | 0.3 | 2,000 | 0.3 | 4,000 | 4,000 |",
-        "(rt-late_ness.svg)",
+        "(rt-late=2Fness.svg)",
         "| rt     | 75.00 % |",
     ] {
         assert!(markdown.contains(part), "no {part} in\n{markdown}");

@@ -832,18 +832,19 @@ fn write_console(path: &Path, transcript: &Transcript) -> Result<(), Error> {
 }
 
 /// A name as (part of) a file's name: whatever a guest calls its samples, it stays in its directory, and two names have two files. Bytes
-/// other than letters, digits, `-` and `_` are `%` and two digits, as in a URI (RFC 3986, section 2.1).
+/// other than letters, digits, `-` and `_` are `=` and two digits, as quoted-printable text (RFC 2045, section 6.7): a link to the file needs no
+/// escaping of its own.
 fn file_name(name: &str) -> String {
     let byte = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => char::from(byte).to_string(),
-        _ => format!("%{byte:02X}"),
+        _ => format!("={byte:02X}"),
     };
     name.bytes().map(byte).collect()
 }
 
 /// As [`file_name`], for a part behind a `-`: it has none itself, so that the parts can be told apart.
 fn part_name(name: &str) -> String {
-    file_name(name).replace('-', "%2D")
+    file_name(name).replace('-', "=2D")
 }
 
 fn record_json(journal: &Journal, line: &RecordLine) -> Value {
@@ -1100,7 +1101,7 @@ mod tests {
     fn names_from_guests_stay_in_the_directory() {
         assert_eq!(
             file_name("../../etc/passwd"),
-            "%2E%2E%2F%2E%2E%2Fetc%2Fpasswd"
+            "=2E=2E=2F=2E=2E=2Fetc=2Fpasswd"
         );
         assert_ne!(file_name("a b"), file_name("a_b"));
         // Series `c` of `a-b`, and series `b-c` of `a`.
