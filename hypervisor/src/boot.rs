@@ -192,10 +192,10 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             },
             stack,
             shared,
-            deferral_ticks,
             by_deadline,
             role,
         )
+        .deferring(deferral_ticks)
     })?;
     let contexts = arena.slice(blob.harts.len(), |index| {
         Owned::new(HartCtx::new(&harts[index], ticks(&blob, TEXT_US)))

@@ -95,7 +95,6 @@ impl Hart {
         wires: Wires,
         stack_top: u64,
         shared: bool,
-        deferral_ticks: u64,
         by_deadline: bool,
         role: HartRole,
     ) -> Self {
@@ -105,7 +104,7 @@ impl Hart {
             id,
             wires,
             shared,
-            deferral_ticks,
+            deferral_ticks: 0,
             by_deadline,
             role,
             awaiting_idle_instant: AtomicBool::new(false),
@@ -117,6 +116,14 @@ impl Hart {
                 posts: Array([const { AtomicU64::new(0) }; INBOX_WORDS]),
             }),
             idle_ticks: AtomicU64::new(0),
+        }
+    }
+
+    /// The same, with the shortest time between two pieces of deferred work.
+    pub const fn deferring(self, deferral_ticks: u64) -> Self {
+        Self {
+            deferral_ticks,
+            ..self
         }
     }
 

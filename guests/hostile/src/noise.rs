@@ -61,7 +61,9 @@ fn make() -> ! {
         "none" => sleep(),
         "ring" => every_channel(Channel::ring),
         // Any answer is accepted: only the load of the calls counts.
-        "notify" => every_channel(|channel| drop(channel.notify())),
+        "notify" => every_channel(|channel| {
+            let _ = channel.notify();
+        }),
         "reserve" => reserve(),
         "end" => {
             interrupts::use_page().expect("Tactus has interrupt pages");

@@ -53,7 +53,7 @@ fn main() {
     listen(devicetree::argument("listen").unwrap_or("none"));
     let status = || rt::status().expect("it has a reservation");
     let mut cycles = Spread::new();
-    let mut job = || {
+    let job = || {
         rt::yield_now();
         let begin = time::cycles();
         work(steps);

@@ -9,7 +9,6 @@ use crate::system::system;
 use crate::vm::Vcpu;
 use crate::vm::vcpu::State;
 use core::hint::cold_path;
-use core::sync::atomic::Ordering;
 use tactus_policy::schedule::precedence;
 
 /// Between two pieces of long work in the current vCPU's time: serves pending interrupts. `false`: the vCPU has to leave the hart.
