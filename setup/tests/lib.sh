@@ -41,7 +41,10 @@ exits() {
 
 # says TEXT: the output of the last `run` was exactly this, except the port and the speed, which differ between runs.
 says() {
-    [ "$output" = "$1" ] || wrong "said otherwise" "$(diff <(printf '%s\n' "$1") <(printf '%s\n' "$output") || true)"
+    # On a busy machine bash says this of a heartbeat that is ended before it has begun.
+    local said
+    said=$(sed '/: wait_for: No record of process [0-9]*$/d' <<<"$output")
+    [ "$said" = "$1" ] || wrong "said otherwise" "$(diff <(printf '%s\n' "$1") <(printf '%s\n' "$said") || true)"
 }
 
 # has TEXT: the output of the last `run` contains this line.
