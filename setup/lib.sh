@@ -127,6 +127,11 @@ watched() {
     return "$code"
 }
 
+# pinned KEY: the words of a key of rust-toolchain.toml.
+pinned() {
+    sed -n "s/^$1 *= *//p" "$TACTUS_ROOT/rust-toolchain.toml" | tr -d '[]",'
+}
+
 # as_root COMMAND...: runs a command with root's rights; returns 126 where there is no way to.
 as_root() {
     if [ "$(id -u)" -eq 0 ]; then

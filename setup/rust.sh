@@ -17,7 +17,6 @@ set -euo pipefail
 # shellcheck source=setup/archive.sh
 . "$(dirname "${BASH_SOURCE[0]}")/archive.sh"
 
-readonly pin=$TACTUS_ROOT/rust-toolchain.toml
 readonly config=$TACTUS_BUILD/setup/cargo.toml
 # Named after what it was made from: cargo rebuilds when it changes, because the name is among the compiler's flags.
 name_sysroot() {
@@ -37,11 +36,6 @@ declare -rA rustup_installer=(
     [x86_64]="20838840 4acc9acc76d5079515b46346a485974457b5a79893cfb01112423c89aeb5aa10"
     [aarch64]="19502880 9732d6c5e2a098d3521fca8145d826ae0aaa067ef2385ead08e6feac88fa5792"
 )
-
-# pinned KEY: the words of a key of rust-toolchain.toml.
-pinned() {
-    sed -n "s/^$1 *= *//p" "$pin" | tr -d '[]",'
-}
 
 channel=$(pinned channel)
 targets=$(pinned targets)

@@ -121,10 +121,10 @@ check_links() {
 
 # lints ARGUMENT...: clippy. Its findings fail with the pinned Rust; a newer one has further lints, whose findings are shown.
 lints() {
-    local deny=(-D warnings) pinned
-    pinned=$(sed -n 's/^channel *= *"\(.*\)"/\1/p' rust-toolchain.toml)
-    if [[ $(rustc --version) != "rustc $pinned "* ]]; then
-        echo "$(rustc --version) is not the pinned $pinned: what its lints find is shown and does not fail"
+    local deny=(-D warnings) channel
+    channel=$(pinned channel)
+    if [[ $(rustc --version) != "rustc $channel "* ]]; then
+        echo "$(rustc --version) is not the pinned $channel: what its lints find is shown and does not fail"
         deny=()
     fi
     cargo clippy --quiet --locked "$@" -- "${deny[@]}"
