@@ -5,7 +5,7 @@
 
 use tactus::run::session::Outcome;
 
-use crate::harness::{On, explain, figure, in_weak_memory, root, run_text};
+use crate::harness::{On, explain, figure, in_weak_memory, on_board, root, run_text};
 
 /// Cycles of the victim's job alone.
 const ALONE: f64 = 100_002.0;
@@ -92,7 +92,8 @@ fn enable_that_toggles(on: On) {
 
 /// The device manager's doorbell is rung as fast as possible by a VM with an accelerator. The manager is more urgent than
 /// the victim, and has no budget.
-fn rings_of_the_device_manager(_: On) {
+#[test]
+fn rings_of_the_device_manager() {
     let shared = std::fs::read_to_string(root().join("systems/accelerators.toml"));
     let shared = shared.expect("the system is there");
     // The manager, and what it is told, as in that system.
@@ -140,24 +141,12 @@ size = "4KiB"
     is_unharmed(&run_text(On::Accelerators, &system, Some("victim")));
 }
 
-macro_rules! on_the_board {
-    ($($name:ident),* $(,)?) => {
-        mod board {
-            $(#[test]
-            fn $name() {
-                super::$name(crate::harness::On::Board);
-            })*
-        }
-    };
-}
-
-on_the_board!(
+on_board!(
     silence,
     rings,
     rings_of_another,
     reservations,
     line_that_stays_up,
     enable_that_toggles,
-    rings_of_the_device_manager,
 );
 in_weak_memory!(; rings, rings_of_another, line_that_stays_up, enable_that_toggles);

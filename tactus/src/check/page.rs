@@ -171,11 +171,10 @@ fn the_example_by_hand_is_what_the_tool_says() {
         service_period,
         service,
     } = *overheads;
-    let interrupts = guarantee.interrupts * guarantee.interrupt;
     let own = vec![
         time(job),
         time(blocking),
-        time(service - interrupts),
+        time(guarantee.service()),
         format!("{} x {}", guarantee.interrupts, time(guarantee.interrupt)),
         time(service),
         time(service_period),

@@ -27,7 +27,7 @@ pub fn report(guarantee: &Guarantee) -> String {
             "  for others".into(),
             format!(
                 "{} every {}",
-                time(overheads.service - guarantee.interrupts * guarantee.interrupt),
+                time(guarantee.service()),
                 time(overheads.service_period)
             ),
         ],

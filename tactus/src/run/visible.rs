@@ -1,10 +1,11 @@
 //! Text of guests, made safe to look at: no character acts on the terminal or hides, reorders or imitates others.
 
-/// Whether a character has no shape of its own: a control character, or one of Unicode's format characters (general category
-/// Cf), among them those that reverse the direction of text (UAX #9), which could make a guest's line read as another one.
-fn is_unseen(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
+use std::fmt::Write;
+
+/// Whether a character is one of Unicode's format characters (general category Cf) or separators of lines and paragraphs (Zl,
+/// Zp). Those that reverse the direction of text (UAX #9) could make a guest's line read as another one.
+fn is_format(c: char) -> bool {
+    matches!(c,
             '\u{ad}'
             | '\u{600}'..='\u{605}'
             | '\u{61c}'
@@ -26,24 +27,29 @@ fn is_unseen(c: char) -> bool {
             | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The text with each control character left out, and each format character as its name: `<U+202E>`.
+/// The text without control characters, and with each format character as its name: `<U+202E>`.
 pub fn visible(text: &str) -> String {
-    named(text, |_| String::new())
+    named(text, None)
 }
 
 /// The text with each control character as U+FFFD, and each format character as its name.
 pub fn marked(text: &str) -> String {
-    named(text, |_| '\u{fffd}'.to_string())
+    named(text, Some(char::REPLACEMENT_CHARACTER))
 }
 
-fn named(text: &str, control: impl Fn(char) -> String) -> String {
-    text.chars()
-        .map(|c| match c {
-            c if c.is_control() => control(c),
-            c if is_unseen(c) => format!("<U+{:04X}>", u32::from(c)),
-            c => c.to_string(),
-        })
-        .collect()
+fn named(text: &str, for_control: Option<char>) -> String {
+    let mut named = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() {
+            named.extend(for_control);
+        } else if is_format(c) {
+            // Writing to a string does not fail.
+            let _ = write!(named, "<U+{:04X}>", u32::from(c));
+        } else {
+            named.push(c);
+        }
+    }
+    named
 }
 
 #[cfg(test)]
@@ -63,6 +69,7 @@ mod tests {
     #[test]
     fn no_character_is_left_that_cannot_be_seen() {
         let all: String = ('\0'..=char::MAX).collect();
+        let is_unseen = |c: char| c.is_control() || is_format(c);
         assert!(!visible(&all).chars().any(is_unseen));
         assert!(!marked(&all).chars().any(is_unseen));
     }

@@ -156,19 +156,23 @@ macro_rules! on_both {
                 super::$long(crate::harness::On::Qemu);
             })+)?
         }
+        crate::harness::on_board!($($name),* $($(, $long)+)?);
+    };
+}
+pub(crate) use on_both;
+
+/// Makes a test of each function on the board.
+macro_rules! on_board {
+    ($($name:ident),* $(,)?) => {
         mod board {
             $(#[test]
             fn $name() {
                 super::$name(crate::harness::On::Board);
             })*
-            $($(#[test]
-            fn $long() {
-                super::$long(crate::harness::On::Board);
-            })+)?
         }
     };
 }
-pub(crate) use on_both;
+pub(crate) use on_board;
 
 /// Makes a test of each function on the board with weak memory, from five seeds or those of `WEAK_MEMORY_SEEDS`.
 ///

@@ -1,13 +1,15 @@
-//! How often others interrupt a real-time vCPU: what protocol I1 of the hypervisor allows (`hypervisor/src/hart.rs`).
+//! How often signals for other vCPUs interrupt a real-time vCPU: the number that protocol I1 of the hypervisor allows
+//! (`hypervisor/src/hart.rs`).
 
 use crate::check::vcpus::Vcpus;
 use crate::config::{Class, Config, Vm};
 
-/// The most interrupts in a deferral period by what is sent to real-time vCPUs of one hart, of all harts: one for each vCPU of the
-/// configuration, one for all that a VM creates at run time, and one for each interrupt source of their VMs. The managers of accelerators
-/// and of I/O count as such vCPUs of each hart.
+/// The most interrupts in a deferral period, of all harts, that signals for real-time vCPUs of the hart cause: one for each
+/// vCPU of the configuration, one for all vCPUs that a VM creates at run time, and one for each interrupt source of their
+/// VMs. The managers of accelerators and of I/O count as such vCPUs of each hart.
 ///
-/// What a VM can only send to itself counts where another VM has real-time vCPUs: alone it costs nobody else anything.
+/// A VM that only its own vCPUs can signal counts where another VM has real-time vCPUs on the hart. Alone on the hart, it
+/// interrupts its own vCPUs at most.
 pub(super) fn most(config: &Config, vcpus: &Vcpus<'_>) -> u64 {
     let vms = || config.vms.iter();
     let accelerators = vms().any(|vm| !vm.accelerators.is_empty());

@@ -31,7 +31,7 @@ pub struct Guarantee {
     pub timebase_hz: u32,
     /// What the hypervisor itself takes; `service` with the interrupts.
     pub overheads: Overheads,
-    /// How many times at most, in each deferral period, something that is sent to a real-time vCPU interrupts another one of its hart.
+    /// The most interrupts of a real-time vCPU, in a deferral period, by signals for others of its hart.
     pub interrupts: u64,
     /// How long such an interrupt takes.
     pub interrupt: u64,
@@ -108,6 +108,13 @@ pub struct Refused {
     pub reasons: Vec<(u32, String)>,
     /// What would make it fit.
     pub cures: Cures,
+}
+
+impl Guarantee {
+    /// What the deferred work of a period takes without the interrupts.
+    pub fn service(&self) -> u64 {
+        self.overheads.service - self.interrupts * self.interrupt
+    }
 }
 
 impl Hart {
