@@ -156,11 +156,12 @@ impl Hart {
 
     /// Whether news of a vCPU at home here, or a device of its VM, may interrupt the hart.
     ///
-    /// **Protocol I1, interrupts between harts.** While a real-time vCPU runs on a shared hart, each real-time vCPU at home there is the
-    /// cause of at most one interrupt in a deferral period, however often it is sent something; admission counts these in. News
-    /// that come earlier stay with the hart, which looks for them with the deferred work, or when it runs no real-time vCPU any more. So do
-    /// doorbells that are rung, and device interrupts that are completed, too early: they are with the VM, and [`signal::EARLY`] tells so.
-    /// What a VM sends to itself while it has the hart costs nobody else anything, and is not counted.
+    /// **Protocol I1, interrupts between harts.** While a real-time vCPU runs on a shared hart, each real-time vCPU at
+    /// home there is the cause of at most one interrupt in a deferral period, from any number of senders; admission
+    /// counts these interrupts. Earlier signals stay posted: the hart handles them with its deferred work, or when it
+    /// runs no real-time vCPU any more. Doorbells that are rung, and device interrupts that are completed, too early are
+    /// kept with the VM, and [`signal::EARLY`] is posted. A signal that a VM sends to itself while one of its vCPUs has
+    /// the hart costs the budget of that vCPU and no other VM's, and is not limited.
     #[inline(always)]
     pub fn accepts_ipi_for(&self, vcpu: &Vcpu, sender: Option<&Vm>) -> bool {
         let runs = self.runs();
@@ -177,16 +178,17 @@ impl Hart {
         own || vcpu.may_interrupt(arch::now(), self.deferral_ticks)
     }
 
-    /// What runs here.
+    /// What runs here, as other harts see it.
     #[inline(always)]
     pub fn runs(&self) -> Runs {
         Runs(self.running.load(Ordering::Relaxed))
     }
 
-    /// Makes the hart, from another one, sound a doorbell that a vCPU at home there listens for. One that is rung too early for a
-    /// real-time vCPU (protocol I1) is kept, and sounds when the hart looks at the vCPU's news: neither the hart nor the guest is interrupted sooner.
-    /// Returns a doorbell that the caller has to sound itself: this one, when news of a best-effort vCPU have to wait there, or
-    /// one that was passed before and not taken yet.
+    /// Makes the hart, from another one, deliver a doorbell that a vCPU at home there listens for. A doorbell that is
+    /// rung too early for a real-time vCPU (protocol I1) is kept, and delivered when the hart handles the vCPU's
+    /// signals: neither the hart nor the guest is interrupted sooner. Returns a doorbell that the caller has to deliver
+    /// itself: this one, when signals for a best-effort vCPU have to wait there, or one that was passed before and not
+    /// taken yet.
     pub fn pass(&self, vcpu: &Vcpu, doorbell: &'static Doorbell) -> Option<&'static Doorbell> {
         if !self.accepts_ipi_for(vcpu, None) {
             return self.keep_early(vcpu, doorbell);

@@ -160,7 +160,7 @@ pub struct Overheads {
     /// How long that takes.
     #[serde(deserialize_with = "time")]
     pub service: Nanoseconds,
-    /// The longest interruption of a real-time vCPU by something that is sent to another one, from another hart or by a device.
+    /// The longest interruption of a real-time vCPU by a signal for another one, from another hart or from a device.
     #[serde(deserialize_with = "time")]
     pub interrupt: Nanoseconds,
 }
@@ -248,8 +248,8 @@ impl Profile {
         u64::try_from(product.div_ceil(NANOSECONDS_PER_SECOND)).unwrap_or(u64::MAX)
     }
 
-    /// What the hypervisor itself takes, in ticks, where so many interrupts come in each deferral period beside its deferred work. A period
-    /// counts as shorter, all else as longer.
+    /// What the hypervisor itself takes, in ticks, with so many interrupts in each deferral period beside its deferred
+    /// work. A period counts as shorter, all else as longer.
     pub fn overhead_ticks(&self, interrupts: u64) -> blob::Overheads {
         blob::Overheads {
             job: self.ticks_for(self.overheads.job),

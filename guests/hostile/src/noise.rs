@@ -10,8 +10,8 @@
 //! | `complete` | completes it by the virtual PLIC |
 //! | `toggle` | enables and disables an interrupt that is pending for the sleeping vCPU: its virtual UART's, which can always send |
 //!
-//! Its vCPU 1 sleeps; those after it make the
-//! same noise as vCPU 0. Its system is `systems/interference.toml`.
+//! Its vCPU 1 sleeps; vCPUs from 2 on make the same noise as vCPU 0. Its system is
+//! `systems/interference.toml`.
 #![no_std]
 #![no_main]
 

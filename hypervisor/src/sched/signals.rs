@@ -166,8 +166,9 @@ pub fn handle_posts(cx: &mut HartCtx) {
     }
 }
 
-/// Leaves it to the services to deliver what came too early for a vCPU. The signal has been taken: what is kept from
-/// now on is sent again, or is delivered with the rest.
+/// Marks the VM of a vCPU whose [`signal::EARLY`] has been taken: [`crate::dispatch::aftermath`] delivers the doorbells
+/// and completes the interrupts that are kept for it. A ring that is kept after the signal was taken is either among
+/// these, or its sender sends the signal again.
 #[cold]
 fn take_early(local: &mut Local, vcpu: &Vcpu) {
     vcpu.defer_interrupts(arch::now(), local.hart.deferral_ticks);

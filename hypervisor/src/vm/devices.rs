@@ -235,8 +235,9 @@ impl Vm {
         Ok(0)
     }
 
-    /// The guest has completed a physical source, which lets the device interrupt again. Too early for a real-time vCPU's hart
-    /// (protocol I1), it stays claimed until that hart looks at the vCPU's news.
+    /// The guest has completed a physical source, which lets the device interrupt again. A completion that comes too
+    /// early for a real-time vCPU's hart (protocol I1) is kept, and the source claimed, until that hart handles the
+    /// vCPU's signals.
     #[inline(never)]
     fn complete(&self, devices: &mut Devices, source: u32) {
         devices.held &= !(1 << source);

@@ -194,8 +194,8 @@ impl Vcpu {
         self.signals.fetch_and(!bits, Ordering::SeqCst)
     }
 
-    /// Since when, in ticks, it may be the cause of an interrupt of a hart that runs a real-time vCPU (protocol I1). Those of a VM
-    /// that hypercalls make have this in common: their number adds nothing to the interrupts.
+    /// The earliest time, in ticks, of the next interrupt that signals for it may cause on a hart that runs a real-time
+    /// vCPU (protocol I1). All vCPUs that hypercalls of a VM create share one: their number adds no interrupts.
     fn interrupts_from(&self) -> &AtomicU64 {
         match self.vm.made_vcpus().first() {
             Some(first) if self.is_made() => &first.interrupts_from,
@@ -203,8 +203,8 @@ impl Vcpu {
         }
     }
 
-    /// Whether it may be the cause of an interrupt now of a hart that runs a real-time vCPU, and is: not again in this deferral period
-    /// (protocol I1). Of several senders one is told so.
+    /// Grants a signal for it an interrupt of a hart that runs a real-time vCPU (protocol I1), to one of several senders
+    /// and once in a deferral period.
     #[inline(always)]
     pub fn may_interrupt(&self, now: u64, deferral_ticks: u64) -> bool {
         let (interrupts_from, until) = (self.interrupts_from(), now + deferral_ticks);
@@ -220,7 +220,7 @@ impl Vcpu {
         self.signals() & bits != 0 && self.take_signals(bits) & bits != 0
     }
 
-    /// Its hart looks at what was sent too early: the next interrupt comes a deferral period later (protocol I1).
+    /// Its hart handles what was sent too early: the next interrupt comes a deferral period later (protocol I1).
     pub fn defer_interrupts(&self, now: u64, deferral_ticks: u64) {
         self.interrupts_from()
             .store(now + deferral_ticks, Ordering::Relaxed);

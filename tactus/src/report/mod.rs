@@ -831,9 +831,9 @@ fn write_console(path: &Path, transcript: &Transcript) -> Result<(), Error> {
     write_file(path, &bytes)
 }
 
-/// A name as (part of) a file's name: whatever a guest calls its samples, it stays in its directory, and two names have two files. Bytes
-/// other than letters, digits, `-` and `_` are `=` and two digits, as quoted-printable text (RFC 2045, section 6.7): a link to the file needs no
-/// escaping of its own.
+/// A name as (part of) a file's name: the file of any samples of a guest stays in its directory, and two names have two
+/// files. Bytes other than letters, digits, `-` and `_` are `=` and two digits, as in quoted-printable text (RFC 2045,
+/// section 6.7): a link to the file needs no escaping of its own.
 fn file_name(name: &str) -> String {
     let byte = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => char::from(byte).to_string(),

@@ -112,8 +112,8 @@ impl Table {
     }
 }
 
-/// Text as a cell of a table in Markdown that shows it as it is (CommonMark 0.31, section 2.4; `|` by GitHub's tables). An underscore within a word
-/// emphasises nothing and stays.
+/// Text as a cell of a Markdown table, in which no character is markup (CommonMark 0.31, section 2.4; `|` by GitHub's
+/// tables). An underscore within a word emphasises nothing and stays.
 fn escaped_for_markdown(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let is_word = |index: Option<usize>| {

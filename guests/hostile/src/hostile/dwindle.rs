@@ -1,5 +1,5 @@
 //! Changes its own reservation to almost nothing, and faults. Its next life must have the reservation of the system
-//! again, or it would take years.
+//! again: with the changed one it would begin with a release 2^32 ticks later.
 
 use tactus_guest::{
     abi::{
