@@ -17,7 +17,7 @@ CARGO ?= cargo
 TACTUS := $(CARGO) run --quiet --release --package tactus --
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench bench-quick dist synth soak lint docs book clean platform
+.PHONY: help setup demo test lint prove docs bench bench-quick dist synth soak book clean platform
 
 help: ## this list
 	@echo 'Tactus, a real-time hypervisor. Say make and one of:'
@@ -45,8 +45,20 @@ demo: platform ## Linux and FreeRTOS side by side, sharing accelerators, ending 
 	@echo 'demo: the run takes about half a minute of one core, beside building the hypervisor and the guests the first time'
 	@$(TACTUS) run $(DEMO_$(PLATFORM)) --report build/demo
 
-test: setup ## everything that proves it: formatting, lints, tests on this machine, on the board and on QEMU, docs
+test: setup ## all tests but the long ones: on this machine, on the board, on QEMU, of set-up and of the fabric
 	@setup/test.sh
+
+lint: ## formatting and lints
+	@setup/setup.sh lint
+	@setup/test.sh lint
+
+prove: ## the proofs of the fabric's blocks, and that each of them can fail; `make test` has the quick ones
+	@setup/setup.sh prove
+	@setup/test.sh prove
+
+docs: ## the programming interfaces' documentation, and the book where mdbook is installed
+	@setup/setup.sh docs
+	@setup/test.sh docs
 
 bench: setup ## all experiments and their limits, ten minutes each at most; `make bench-quick`: a minute each
 	@setup/bench.sh default
@@ -69,14 +81,6 @@ synth: ## area and clock rate of the fabric's blocks, and their limits; what has
 
 soak: setup ## the tests again and again for SOAK_MINUTES (60), the long ones included
 	@setup/soak.sh $(SOAK_MINUTES)
-
-lint: ## formatting and lints alone
-	@setup/setup.sh lint
-	@setup/test.sh lint
-
-docs: ## the programming interfaces' documentation, and the book where mdbook is installed
-	@setup/setup.sh docs
-	@setup/test.sh docs
 
 book: setup ## the book in docs/book; installs mdBook into build/tools where it is missing
 	@setup/book.sh

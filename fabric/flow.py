@@ -5,7 +5,8 @@
                                                 generated registers are fresh
     fabric/flow.py regs  [--check]              generates RTL, Rust, C and HTML from regs/*.rdl
     fabric/flow.py test  [--waves] [--seed N] [BLOCK...]
-    fabric/flow.py prove [--long] [BLOCK...]    proofs, and that each of them can fail
+    fabric/flow.py prove [--quick | --long] [BLOCK...]
+                                                proofs, and that each of them can fail
     fabric/flow.py mutate [--seed N] [--count N] [BLOCK...]
                                                 random faults in each block, which its proofs or tests have to notice
     fabric/flow.py synth [BLOCK...]             area and clock rate against synth/limits.toml; without BLOCK, also the
@@ -156,8 +157,8 @@ def read_blocks():
         for proof in values["proof"]:
             where = f"[[{name}.proof]]"
             v = table(proof, where, name=str, top=str, sources=list, parameters={}, design=block.top,
-                      abstract=[], mode="prove", depth=int, solver="boolector", multiclock=False, long=False,
-                      cover=proof.get("depth", 0))
+                      abstract=[], mode="prove", depth=int, solver="boolector", multiclock=False, slow=False,
+                      long=False, cover=proof.get("depth", 0))
             v["sources"] = paths(v["sources"], where)
             block.proofs.append(Proof(**v))
         for proof in block.proofs:
@@ -807,7 +808,11 @@ def main():
             sub.add_argument("--seed", type=int, default=1)
             sub.add_argument("--count", type=int, default=1, help="mutants of each block")
         if name == "prove":
-            sub.add_argument("--long", action="store_true", help="those too long for make test as well")
+            extent = sub.add_mutually_exclusive_group()
+            extent.add_argument("--quick", dest="extent", action="store_const", const="quick", default="usual",
+                                help="only proofs that take seconds, without the tests of the proofs")
+            extent.add_argument("--long", dest="extent", action="store_const", const="long",
+                                help="all, those that take minutes as well, and all mutants")
     points = what.add_parser("sweep")
     points.add_argument("--json", action="store_true", help="the points as JSON on stdout, and nothing else there")
     points.add_argument("--cached", action="store_true",
@@ -842,7 +847,7 @@ def main():
     designs = [] if arguments.block else read_designs(read_blocks()).values()
     jobs = {"lint": lambda: lint_jobs(blocks) + lint_design_jobs(designs),
             "test": lambda: test_jobs(blocks, arguments.seed, arguments.waves),
-            "prove": lambda: proof_jobs(blocks, arguments.long),
+            "prove": lambda: proof_jobs(blocks, arguments.extent),
             "mutate": lambda: mutate_jobs(blocks, arguments.seed, arguments.count, run_test),
             "synth": lambda: synth_jobs(blocks)}[arguments.what]()
     begin = time.monotonic()

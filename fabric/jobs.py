@@ -23,7 +23,7 @@ BUILD = ROOT / "build" / "fabric"
 PYTHON = ROOT / "build" / "setup" / "python"
 PASSED = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tactus" / "fabric"
 
-# No job of `make test` comes near this; one that does hangs.
+# No job of `make test` and `make prove` comes near this; one that does hangs.
 JOB_SECONDS_MAX = 480
 
 

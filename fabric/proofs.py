@@ -26,6 +26,9 @@ class Proof:
     depth: int
     solver: str
     multiclock: bool
+    # Takes more than ten seconds: left to `make prove`.
+    slow: bool
+    # Takes minutes: left to `make soak`.
     long: bool
     # In so many cycles from reset every cover statement is reached; 0: another proof of the same harness reaches them.
     cover: int
@@ -97,8 +100,14 @@ endmodule
 """
 
 
-def proof_jobs(blocks, long):
-    """All of them, or, unless `long`, those that are quick; of the mutants the first of each proof."""
+def proof_jobs(blocks, extent):
+    """The jobs of these blocks, by `extent`: "quick" is the quick proofs alone, without their tests; "usual" all but those
+    that take minutes, with the first mutant of each; "long" all.
+    """
+    if extent == "quick":
+        return [proof_job(block, proof, "prove") for block in blocks for proof in block.proofs
+                if not (proof.slow or proof.long)]
+    long = extent == "long"
     jobs = []
     for block in blocks:
         broken = set()
@@ -116,7 +125,8 @@ def proof_jobs(blocks, long):
 
 def proof_job(block, proof, kind, mutant=None):
     sources = [*block.sources, *proof.sources]
-    settings = {"block": block.parameters, "proof": vars(proof), "kind": kind, "mutant": mutant and vars(mutant),
+    decisive = {key: value for key, value in vars(proof).items() if key != "slow"}
+    settings = {"block": block.parameters, "proof": decisive, "kind": kind, "mutant": mutant and vars(mutant),
                 "sources": sources}
     return Job(f"prove {block.name} {proof.name} {kind}",
                lambda folder: run_proof(folder, proof, sources, kind, mutant), sources, settings, code=CODE)

@@ -1,6 +1,6 @@
 # Lists what failed in the output of `cargo test` or of fabric/flow.py, one a line: its name, a tab, and the command that runs
-# it alone. Prints nothing where no single test failed, as when something does not compile. `also` is an option of the tests'
-# program that they ran with, if any, and a blank.
+# it alone. Prints nothing where no single test failed, as when something does not compile. `options` are options of cargo, and
+# `also` one of the tests' program, that they ran with, if any; each ends with a blank.
 
 # Quotes a word for the shell where it needs that.
 function quoted(word) {
@@ -22,8 +22,8 @@ listing && $0 != "" { listing = 0 }
     program = $0
     sub(/^[^`]*`/, "", program)
     sub(/`.*$/, "", program)
-    if (count == 0) printf "%s\tcargo test --locked %s\n", program, program
-    for (i = 1; i <= count; i++) printf "%s\tcargo test --locked %s -- %s--exact %s\n", failed[i], program, also, quoted(failed[i])
+    if (count == 0) printf "%s\tcargo test --locked %s%s\n", program, options, program
+    for (i = 1; i <= count; i++) printf "%s\tcargo test --locked %s%s -- %s--exact %s\n", failed[i], options, program, also, quoted(failed[i])
     count = 0
     listing = 0
 }

@@ -127,6 +127,12 @@ watched() {
     return "$code"
 }
 
+# Options of cargo for tests with the board's checks, of overflow and of the standard library's preconditions. Cargo.toml leaves
+# them out where systems run on the board.
+# shellcheck disable=SC2034
+readonly board_checks=(--config profile.dev.package.tactus-board.overflow-checks=true
+    --config profile.dev.package.tactus-board.debug-assertions=true)
+
 # pinned KEY: the words of a key of rust-toolchain.toml.
 pinned() {
     sed -n "s/^$1 *= *//p" "$TACTUS_ROOT/rust-toolchain.toml" | tr -d '[]",'

@@ -24,18 +24,22 @@ try() {
         return
     fi
     printf '\nWhat failed, and how to run it alone:\n'
-    awk -v also='--include-ignored ' -f setup/failed-tests.awk "$log" | sed 's/^/  /' | expand -t 64
+    awk -v options="$options" -v also='--include-ignored ' -f setup/failed-tests.awk "$log" | sed 's/^/  /' | expand -t 64
     return 1
 }
 
+# Options of cargo that the tests are run with, and are to be run with alone.
+options=
 rounds=0
 while [ "$rounds" -eq 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; do
     rounds=$((rounds + 1))
     printf '== soak, round %d after %d s\n' "$rounds" "$SECONDS"
-    if ! try cargo test --quiet --locked --no-fail-fast -- --include-ignored; then
+    options="${board_checks[*]} "
+    if ! try cargo test --quiet --locked --no-fail-fast "${board_checks[@]}" -- --include-ignored; then
         printf 'make soak: round %d FAILED after %d s\n' "$rounds" "$SECONDS"
         exit 1
     fi
+    options=
     # The hypervisor with its own checks compiled in.
     if ! try env CARGO_PROFILE_EMBEDDED_DEBUG_ASSERTIONS=true cargo test --quiet --locked --no-fail-fast -p tactus \
         --test suite -- --include-ignored release:: hostile:: rt:: figure6:: systems:: guests::; then

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# `make test`, `make lint` and `make docs`: runs the steps of one of them, all of them even when one fails. It ends with
+# `make test`, `make lint`, `make prove` and `make docs`: runs the steps of one of them, all even when one fails. It ends with
 # a list of the steps, and of each failed test with the command that runs it alone. Exit code 1 when any failed.
 #
-# usage: test.sh [test|lint|docs [STEP]]
+# usage: test.sh [test|lint|prove|docs [STEP]]
 #
 # With STEP, as the list calls it, only that one. The output of each step is in build/test as well.
 # Expects that `make setup` has run.
@@ -20,47 +20,85 @@ readonly bare=(--workspace --exclude tactus --exclude tactus-board --target risc
 readonly only=${2:-}
 readonly logs=$TACTUS_BUILD/test
 
-results=()
-# What failed and how to run it alone, a line each with a tab between.
-failures=()
-failed=0
+# Steps that run side by side are two lanes, each with a subshell of its own: what it has to tell is in files. The lane
+# `beside` shows of its steps only how they ended, and their output where they fail.
+lane=main
+# Options of cargo that a step's tests are run with, and are to be run with alone.
+options=
 
 # Cargo's own messages keep their colours behind the pipe to the log.
 if [ -t 1 ]; then
     export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-always}
 fi
 
-# cpu_seconds: CPU seconds of all that this script has waited for, into the variable `cpu`.
+# cpu_seconds: CPU seconds of all that this shell has waited for, into the variable `cpu`.
 cpu_seconds() {
-    times >"$logs/times"
-    cpu=$(awk 'NR == 2 { split($1, u, /[ms]/); split($2, s, /[ms]/); printf "%d", u[1] * 60 + u[2] + s[1] * 60 + s[2] }' "$logs/times")
+    times >"$logs/$lane.times"
+    cpu=$(awk 'NR == 2 { split($1, u, /[ms]/); split($2, s, /[ms]/); printf "%d", u[1] * 60 + u[2] + s[1] * 60 + s[2] }' "$logs/$lane.times")
+}
+
+# goes_on NAME LOG: says every few seconds that a step goes on, while its output does not.
+goes_on() {
+    local begin=$SECONDS last=$SECONDS size=0 now
+    while sleep 1; do
+        now=$(stat -c %s "$2" 2>/dev/null || echo 0)
+        if [ "$now" -ne "$size" ]; then
+            size=$now last=$SECONDS
+        elif [ $((SECONDS - last)) -ge "$heartbeat_seconds" ]; then
+            last=$SECONDS
+            printf '\nmake %s: %s, %d s\n' "$what" "$1" $((SECONDS - begin))
+        fi
+    done
+}
+
+# shown LOG COMMAND...: runs a command with its output in LOG, and on the screen where this is the main lane.
+shown() {
+    local log=$1
+    shift
+    if [ $lane = main ]; then
+        "$@" 2>&1 | tee "$log"
+    else
+        "$@" >"$log" 2>&1
+    fi
 }
 
 # step NAME COMMAND...: runs a step and notes how it went.
 step() {
-    local name=$1 begin=$SECONDS verdict=passed before log single
+    local name=$1 begin=$SECONDS verdict=passed before log single watcher
     shift
     if [ -n "$only" ] && [ "$only" != "$name" ]; then
         return
     fi
-    mkdir -p "$logs"
     log=$logs/$(printf '%s' "$name" | tr -cs 'a-zA-Z0-9\n' '-').log
+    : >"$log"
     cpu_seconds
     before=$cpu
-    printf '\n== %s\n' "$name"
-    if ! "$@" 2>&1 | tee "$log"; then
+    if [ $lane = main ]; then
+        printf '\n== %s\n' "$name"
+        goes_on "$name" "$log" &
+        watcher=$!
+    fi
+    if ! shown "$log" "$@"; then
         verdict=FAILED
-        failed=$((failed + 1))
-        single=$(awk -f setup/failed-tests.awk "$log")
-        failures+=("$name${single:+:}")
-        if [ -n "$single" ]; then
-            while IFS= read -r line; do failures+=("  $line"); done <<<"$single"
-        else
-            failures+=("$(printf '  the whole step\tsetup/test.sh %s "%s"' "$what" "$name")")
-        fi
+        single=$(awk -v options="$options" -f setup/failed-tests.awk "$log")
+        {
+            printf '%s\n' "$name${single:+:}"
+            if [ -n "$single" ]; then
+                printf '%s\n' "$single" | sed 's/^/  /'
+            else
+                printf '  the whole step\tsetup/test.sh %s "%s"\n' "$what" "$name"
+            fi
+        } >>"$logs/$lane.failures"
+    fi
+    if [ $lane = main ]; then
+        kill "$watcher"
+        wait "$watcher" 2>/dev/null || true
+    else
+        [ $verdict = passed ] || cat "$log"
+        printf '\n== %s: %s, beside the other steps\n' "$name" "$verdict"
     fi
     cpu_seconds
-    results+=("$(printf '  %-8s %-46s %4d s %5d s of CPU' "$verdict" "$name" $((SECONDS - begin)) $((cpu - before)))")
+    printf '  %-8s %-46s %4d s %5d s of CPU\n' "$verdict" "$name" $((SECONDS - begin)) $((cpu - before)) >>"$logs/$lane.results"
 }
 
 skip() {
@@ -68,7 +106,7 @@ skip() {
         return
     fi
     printf '\n== %s: skipped, %s\n' "$1" "$2"
-    results+=("$(printf '  %-8s %s' skipped "$1: $2")")
+    printf '  %-8s %s\n' skipped "$1: $2" >>"$logs/$lane.results"
 }
 
 shell_scripts() {
@@ -84,7 +122,20 @@ interleavings() {
 # The hypervisor with its own checks (protocols H1, T1, V1) compiled in. Cargo keeps both builds.
 checked_hypervisor() {
     CARGO_PROFILE_EMBEDDED_DEBUG_ASSERTIONS=true \
-        cargo test --quiet --locked -p tactus --test suite -- release:: hostile::harts_may_take_turns
+        cargo test --quiet --locked -p tactus --test suite -- release::board:: hostile::harts_may_take_turns
+}
+
+# The packages that `cargo test` tests, as Cargo.toml names them, without the board.
+all_but_the_board() {
+    local folder packages=()
+    for folder in $(sed -n 's/^default-members = //p' Cargo.toml | tr -d '[],"'); do
+        [ "$folder" = board ] || packages+=(-p "$(sed -n 's/^name = "\(.*\)"/\1/p' "$folder/Cargo.toml" | head -n 1)")
+    done
+    cargo test --quiet --locked --no-fail-fast "${packages[@]}"
+}
+
+checked_board() {
+    cargo test --quiet --locked --no-fail-fast -p tactus-board "${board_checks[@]}"
 }
 
 # Each optional part of the hypervisor compiles without the others.
@@ -156,34 +207,57 @@ docs() {
     fi
 }
 
+# What takes the machine's other core while a long test has one. Its jobs run one after the other.
+beside() {
+    lane=beside
+    step "tests, fabric" fabric/flow.py --jobs 1 test
+    step "proofs, fabric, without their tests" fabric/flow.py --jobs 1 prove --quick
+    step "tests, set-up by path" setup/tests/archive.sh
+    step "tests, set-up with apt" setup/tests/packages.sh
+    : >"$logs/beside.ended"
+}
+
+tests() {
+    step "build, hypervisor and guests" cargo build --quiet --locked "${bare[@]}"
+    # Those of tactus/tests boot the board and QEMU: as many machines at a time as there are cores.
+    step "tests, on this machine, the board and QEMU" all_but_the_board
+    options="${board_checks[*]} "
+    step "tests, the board with its checks" checked_board
+    options=
+    step "tests, all interleavings" interleavings
+    step "tests, checked hypervisor" checked_hypervisor
+    : >"$logs/main.ended"
+}
+
+mkdir -p "$logs"
+rm -f "$logs"/{main,beside}.{results,failures,ended}
 case $what in
 lint) lint ;;
 docs) docs ;;
+prove) step "proofs, fabric" fabric/flow.py prove ;;
 test)
-    lint
-    step "build, hypervisor and guests" cargo build --quiet --locked "${bare[@]}"
-    # Those of tactus/tests boot the board and QEMU: as many machines at a time as there are cores.
-    step "tests, on this machine, the board and QEMU" cargo test --quiet --locked --no-fail-fast
-    step "tests, all interleavings" interleavings
-    step "tests, checked hypervisor" checked_hypervisor
-    step "tests, set-up by path" setup/tests/archive.sh
-    step "tests, set-up with apt" setup/tests/packages.sh
-    step "tests, fabric" fabric/flow.py test
-    step "proofs, fabric" fabric/flow.py prove
-    docs
+    (beside) &
+    (tests)
+    wait
+    for lane in main beside; do
+        [ -e "$logs/$lane.ended" ] || fail "test.sh: the lane $lane did not get to its end (above)"
+    done
     ;;
-*) fail "test.sh: there is no $what" "Say test, lint or docs." ;;
+*) fail "test.sh: there is no $what" "Say test, lint, prove or docs." ;;
 esac
 
-if [ ${#results[@]} -eq 0 ]; then
+cat "$logs"/{main,beside}.results >"$logs/results" 2>/dev/null || true
+cat "$logs"/{main,beside}.failures >"$logs/failures" 2>/dev/null || true
+if [ ! -s "$logs/results" ]; then
     fail "test.sh: there is no step $only" "Say one that make $what lists at its end, in quotes."
 fi
 printf '\nmake %s:\n' "$what"
-printf '%s\n' "${results[@]}"
-if [ $failed -gt 0 ]; then
+cat "$logs/results"
+if [ -s "$logs/failures" ]; then
     printf '\nWhat failed, and how to run it alone:\n'
-    printf '%s\n' "${failures[@]}" | expand -t 64
-    printf '\nmake %s: %d of %d steps FAILED after %d s\n' "$what" $failed ${#results[@]} $SECONDS
+    expand -t 64 "$logs/failures"
+    printf '\nmake %s: %d of %d steps FAILED after %d s\n' "$what" "$(grep -c '^  FAILED' "$logs/results")" \
+        "$(wc -l <"$logs/results")" $SECONDS
     exit 1
 fi
 printf 'make %s: passed in %d s\n' "$what" $SECONDS

@@ -257,7 +257,7 @@ pub struct Metric {
     pub passage: Option<PassageSource>,
     /// It is how long harts stay in the hypervisor.
     pub stay: Option<StaySource>,
-    /// It is how long harts do not look whether an interrupt waits.
+    /// It is how long harts do not look whether an interrupt waits, or how often it is longer than a page states.
     pub paths: Option<PathsSource>,
 }
 
@@ -512,6 +512,8 @@ pub struct PathsSource {
     /// Of all stretches.
     #[serde(default)]
     pub take: Statistic,
+    /// A page of paths in the project: the figure is how many paths of the runs exceed their bounds there.
+    pub past: Option<String>,
 }
 
 /// What begins a stay in the hypervisor.

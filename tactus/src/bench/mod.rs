@@ -338,7 +338,7 @@ fn evaluate(
         let all: Vec<&Done> = std::iter::once(first)
             .chain(others.iter().copied())
             .collect();
-        let note = value::worst(&metric, &all);
+        let note = value::worst(&metric, root, &all);
         found.push(Found {
             note,
             ..Found::of(metric, value)

@@ -78,8 +78,11 @@ fn figure(
         );
     }
     if let Some(source) = &metric.paths {
-        let all = std::iter::once(done).chain(others.iter().copied());
-        return Ok((paths(source, all)?, Unit::Cycles));
+        let all = merged(std::iter::once(done).chain(others.iter().copied()));
+        return match &source.past {
+            Some(page) => Ok((past(&root.join(page), &all)?.len() as f64, Unit::Count)),
+            None => Ok((paths(source, &all)?, Unit::Cycles)),
+        };
     }
     let (compared, sign) = match &metric.less {
         Some(source) => (Some(source), -1.0),
@@ -437,8 +440,14 @@ fn stays(source: &StaySource, facts: &Facts, done: &Done) -> Result<Vec<Stay>, S
     Ok(found)
 }
 
-fn paths<'a>(source: &PathsSource, runs: impl Iterator<Item = &'a Done>) -> Result<f64, String> {
-    let all = merged(runs);
+/// The paths that exceed their bounds on a page, a line each.
+fn past(page: &std::path::Path, paths: &Paths) -> Result<Vec<String>, String> {
+    let text = std::fs::read_to_string(page)
+        .map_err(|error| format!("{} cannot be read: {error}", page.display()))?;
+    Ok(super::paths::broken(&text, paths))
+}
+
+fn paths(source: &PathsSource, all: &Paths) -> Result<f64, String> {
     let wanted = all.iter().filter(|(path, _)| source.wants(path));
     let stretches = wanted
         .map(|(_, stretches)| *stretches)
@@ -462,10 +471,15 @@ pub fn merged<'a>(runs: impl Iterator<Item = &'a Done>) -> Paths {
     all
 }
 
-/// Of a metric that is the greatest of some paths or stays: what its cycles went into.
-pub fn worst(metric: &Metric, runs: &[&Done]) -> Option<String> {
+/// Of a metric that is the greatest of some paths or stays: what its cycles went into. Of one that counts paths past their
+/// bounds: which those are.
+pub fn worst(metric: &Metric, root: &std::path::Path, runs: &[&Done]) -> Option<String> {
     if let Some(source) = &metric.paths {
         let all = merged(runs.iter().copied());
+        if let Some(page) = &source.past {
+            let past = past(&root.join(page), &all).ok()?;
+            return (!past.is_empty()).then(|| past.join("; "));
+        }
         let wanted = all.iter().filter(|(path, _)| source.wants(path));
         let (path, stretches) = wanted.max_by_key(|(_, stretches)| stretches.max)?;
         return (source.take == Statistic::Max).then(|| format!("{path}: {}", stretches.spent));
