@@ -92,7 +92,8 @@ heartbeat() {
     shift
     # What ends a line: on a terminal the next one is written over it.
     [ ! -t 1 ] || live=$'\r'
-    (
+    # The shell complains where it is ended between two commands, even before it has redirected its own output.
+    { (
         trap - EXIT
         begin=$SECONDS last=$SECONDS
         while sleep 1 && kill -0 "$owner" 2>/dev/null; do
@@ -104,8 +105,7 @@ heartbeat() {
             printf '%ssetup: %s: %d s%s%s' "${live:+$'\r\033[K'}" "$what" $((SECONDS - begin)) "${status:+, $status}" \
                 "${live:-$'\n'}"
         done
-    # bash itself complains there, now and then, when it is ended between two commands.
-    ) 8>&- 9>&- </dev/null 2>/dev/null &
+    ) 8>&- 9>&- </dev/null & } 2>/dev/null
     heartbeat_process=$!
 }
 
