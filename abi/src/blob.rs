@@ -325,8 +325,8 @@ pub struct Vm {
     pub rt_vcpus: u32,
     /// Most utilisation of its reservations, those of the configuration included, in thousandths of all harts together.
     pub rt_share: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// 1: it may read the counters `cycle` and `instret`, which count what its harts do for others, too; 0: only `time`.
+    pub counters: u32,
 }
 
 /// Scheduling class of a vCPU.

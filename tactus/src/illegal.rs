@@ -238,6 +238,10 @@ fn of_csr(number: u16, name: &str) -> (String, &'static str) {
         _ if matches!(number, 0x001..=0x003) => {
             ("floating point is off (`sstatus.FS`)".to_owned(), CONFIGURE)
         }
+        _ if matches!(number, 0xc00 | 0xc02) => (
+            format!("counter `{name}`, which counts what the hart does for other VMs, too"),
+            "use `time`, or write `counters = true` in the VM's table",
+        ),
         _ if number >> 10 == 3 => (
             format!("CSR `{name}` is read-only, or not to be read at this level"),
             "read it only, and only where the level above allows it (`scounteren`)",
@@ -384,6 +388,11 @@ mod tests {
                 0x6200_0073,
                 "hfence.gvma x0,x0",
                 "instruction of the hypervisor extension; guests run without it",
+            ),
+            (
+                0xc000_2573,
+                "csrrs x10,cycle,x0",
+                "counter `cycle`, which counts what the hart does for other VMs, too",
             ),
             (
                 0x0a55_1533,

@@ -90,6 +90,8 @@ pub struct Vm {
     pub bootargs: Option<String>,
     /// Whether it has the virtual UART.
     pub console: bool,
+    /// Whether it may read the counters `cycle` and `instret`.
+    pub counters: bool,
     /// What happens when it faults.
     pub on_fault: OnFault,
     /// Its vCPUs; the first one starts it.

@@ -82,7 +82,7 @@ fn on_several_harts(on: On) {
 fn above_a_hostile_guest(on: On) {
     let mut system = std::fs::read_to_string(root().join("systems/hostile-flood.toml"))
         .expect("the system is there");
-    system += "\n[[vm]]\nname = \"freertos\"\nimage = \"@freertos\"\nmemory = \"16MiB\"\n\
+    system += "\n[[vm]]\nname = \"freertos\"\nimage = \"@freertos\"\ncounters = true\nmemory = \"16MiB\"\n\
                [[vm.vcpu]]\nclass = \"rt\"\nhart = 0\npriority = 210\n";
     let outcome = run_text(on, &system, None);
     assert_verdict(&outcome, Verdict::Good);

@@ -130,6 +130,7 @@ harts = 2
 [[vm]]
 name = "freertos"
 image = "@freertos-dispatch"
+counters = true
 bootargs = "hz=1000"
 memory = "16MiB"
 

@@ -105,6 +105,7 @@ fn rings_of_the_device_manager() {
 [[vm]]
 name = "victim"
 image = "@victim"
+counters = true
 memory = "4MiB"
 bootargs = "jobs={JOBS} listen=none"
 
@@ -139,6 +140,45 @@ size = "4KiB"
 "#
     );
     is_unharmed(&run_text(On::Accelerators, &system, Some("victim")));
+}
+
+/// Without `counters`, a VM reads only `time`: `cycle` and `instret` would show what its hart does for others.
+#[test]
+fn counters_are_closed() {
+    let system = |counters| {
+        format!(
+            r#"
+            [system]
+            platform = "qemu-virt"
+            harts = 1
+            [[vm]]
+            name = "reader"
+            image = "@victim"
+            counters = {counters}
+            memory = "4MiB"
+            bootargs = "jobs=10 listen=none"
+            [[vm.vcpu]]
+            class = "rt"
+            hart = 0
+            period = "1ms"
+            budget = "400us"
+            "#
+        )
+    };
+    for on in [On::Board, On::Qemu] {
+        let closed = run_text(on, &system(false), None);
+        let reader = closed.journal.vm("reader").expect("the system has it");
+        let [(_, failure)] = &reader.failed[..] else {
+            panic!("it fails once\n{}", explain(&closed));
+        };
+        // The read of `cycle` into `a0`.
+        let read = "illegal_instruction_(cause_0x2)_at_pc=0x";
+        assert!(failure.contains(read), "{failure}");
+        assert!(failure.ends_with("value=0xc0002573"), "{failure}");
+        let open = run_text(on, &system(true), None);
+        let reader = open.journal.vm("reader").expect("the system has it");
+        assert!(reader.failed.is_empty(), "\n{}", explain(&open));
+    }
 }
 
 on_board!(

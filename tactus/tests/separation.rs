@@ -56,6 +56,7 @@ fn interrupts_for_best_effort_wait_for_real_time(on: On) {
         [[vm]]
         name = "device"
         image = "@bench-platform"
+        counters = true
         memory = "4MiB"
         console = false
         [[vm.vcpu]]
@@ -68,6 +69,7 @@ fn interrupts_for_best_effort_wait_for_real_time(on: On) {
         [[vm]]
         name = "freertos"
         image = "@freertos-dispatch"
+        counters = true
         memory = "4MiB"
         bootargs = "hz=1000 load=90"
         [[vm.vcpu]]

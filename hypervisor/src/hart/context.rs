@@ -117,7 +117,7 @@ impl HartCtx {
                 overruns: [0; INBOX_WORDS],
                 last_vcpu: Array([0; limit::VMS]),
             },
-            scratch_context: Context::new(0),
+            scratch_context: Context::new(0, false),
         }
     }
 

@@ -85,7 +85,7 @@ impl Vcpu {
         let reservation = Reservation::new(config.period, config.budget, config.deadline);
         Self {
             body: Owned::new(Body {
-                context: Context::new(hgatp),
+                context: Context::new(hgatp, vm.config().counters != 0),
                 wait: Wait::Start,
                 slice_left: 0,
                 loaded_on: 0,

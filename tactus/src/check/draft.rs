@@ -93,6 +93,7 @@ impl Parts {
                 initrd: layout.initrd,
                 bootargs: vm.bootargs.as_ref().map(|bootargs| bootargs.value.clone()),
                 console: vm.console,
+                counters: vm.counters,
                 on_fault,
                 vcpus,
                 rt_vcpus: allowance.rt_vcpus,

@@ -27,6 +27,7 @@ pub fn summary(plan: &Plan, verdict: &Verdict) -> String {
     text.push_str(&vms(plan, verdict));
     text.push('\n');
     text.push_str(&harts(plan));
+    text.push_str(&counters(plan));
     text.push_str(&run_time(plan));
     text.push_str(&interrupts(plan));
     text.push_str(&accelerators(plan));
@@ -198,6 +199,19 @@ fn order(plan: &Plan, vcpu: &Vcpu) -> String {
     let parts = vcpu.priority.map(|priority| priority.to_string());
     let parts: Vec<String> = parts.into_iter().chain(times).collect();
     parts.join(": ")
+}
+
+/// The VMs that may read what their harts do for others.
+fn counters(plan: &Plan) -> String {
+    let mut rows = vec![row(&["VM", "counters", "count"])];
+    for vm in plan.vms.iter().filter(|vm| vm.counters) {
+        rows.push(row(&[
+            &vm.name,
+            "cycle, instret",
+            "what its harts do for other VMs, too",
+        ]));
+    }
+    section(&rows)
 }
 
 /// What VMs may have at run time.

@@ -185,6 +185,8 @@ pub struct Vm {
     pub bootargs: Option<At<String>>,
     /// Whether it has the virtual UART.
     pub console: bool,
+    /// Whether it may read the counters `cycle` and `instret`.
+    pub counters: bool,
     /// What happens when it faults.
     pub on_fault: OnFault,
     /// Real-time vCPUs that it may make at run time; default: none.
@@ -219,6 +221,7 @@ impl Vm {
             initrd: None,
             bootargs: None,
             console: true,
+            counters: false,
             on_fault: OnFault::Halt,
             rt_vcpus: None,
             rt_share: None,

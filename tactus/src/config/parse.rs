@@ -73,6 +73,7 @@ const VM: &[Key] = &[
     ("initrd", "\"initramfs.cpio\""),
     ("bootargs", "\"console=ttyS0\""),
     ("console", "true"),
+    ("counters", "true"),
     ("on_fault", "\"restart\""),
     ("rt_vcpus", "1"),
     ("rt_share", "\"10%\""),
@@ -527,6 +528,9 @@ fn read_vm(reader: &mut Reader, mut table: Table<'_>) -> Vm {
         console: table
             .optional(reader, "console")
             .is_none_or(|console| console.value),
+        counters: table
+            .optional(reader, "counters")
+            .is_some_and(|counters| counters.value),
         on_fault: match table.raw("on_fault") {
             Some(value) => read_on_fault(reader, &table, value),
             None => OnFault::Halt,

@@ -92,7 +92,7 @@ impl Tables {
             console: vm.console.into(),
             rt_vcpus: vm.rt_vcpus,
             rt_share: vm.rt_share.0,
-            reserved: 0,
+            counters: vm.counters.into(),
         });
         self.add_vcpus(plan, index, vm);
         self.regions.extend(regions.iter().map(|region| Region {

@@ -69,11 +69,13 @@ pub struct Context {
     scounteren: u64,
     senvcfg: u64,
     hgatp: u64,
+    /// Which counters the guest may read; fixed.
+    hcounteren: u64,
 }
 
 impl Context {
-    /// A context that is never entered; see [`Context::reset`].
-    pub const fn new(hgatp: u64) -> Self {
+    /// A context that is never entered; see [`Context::reset`]. `counters`: besides `time`, the guest may read `cycle` and `instret`.
+    pub const fn new(hgatp: u64, counters: bool) -> Self {
         Self {
             registers: [0; 32],
             host_stack: 0,
@@ -92,6 +94,11 @@ impl Context {
             scounteren: 0,
             senvcfg: 0,
             hgatp,
+            hcounteren: if counters {
+                csr::COUNTEREN_ALL
+            } else {
+                csr::COUNTEREN_TM
+            },
         }
     }
 
@@ -116,7 +123,7 @@ impl Context {
         self.sstatus = csr::SSTATUS_SPP;
         self.vsstatus = UXL_64;
         // Linux leaves user programs the counters it finds enabled, and its vDSO needs `time`.
-        self.scounteren = 7;
+        self.scounteren = csr::COUNTEREN_ALL;
     }
 
     /// Takes over what is in the hart, after the vCPU has run. Floating-point registers stay there: [`Context::fpu_is_dirty`].
@@ -167,6 +174,7 @@ impl Context {
         self.hvip = swap!(csr::HVIP, hvip & !csr::VSEI | external);
         self.scounteren = swap!(csr::SCOUNTEREN, scounteren);
         self.senvcfg = swap!(csr::SENVCFG, senvcfg);
+        write!(csr::HCOUNTEREN, to.hcounteren);
         delegate(fpu_ready);
     }
 
@@ -303,7 +311,6 @@ pub fn initialise_hart(shared: bool) {
     );
     write!(csr::HIDELEG, GUEST_INTERRUPTS);
     write!(csr::HENVCFG, csr::HENVCFG_STCE);
-    write!(csr::HCOUNTEREN, 7);
     write!(csr::HTIMEDELTA, 0);
     write!(csr::STIMECMP, u64::MAX);
     write!(csr::HGEIE, 0);

@@ -54,6 +54,10 @@ pub const HGEIE: u16 = 0x607;
 pub const HTIMEDELTA: u16 = 0x605;
 /// `hcounteren`.
 pub const HCOUNTEREN: u16 = 0x606;
+/// In `hcounteren` and `scounteren`: `time`.
+pub const COUNTEREN_TM: u64 = 1 << 1;
+/// In `hcounteren` and `scounteren`: `cycle`, `time` and `instret`.
+pub const COUNTEREN_ALL: u64 = 0b111;
 /// `henvcfg`.
 pub const HENVCFG: u16 = 0x60a;
 /// `htval`.
