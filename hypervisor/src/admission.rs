@@ -80,7 +80,7 @@ fn enter_configured(
     hart: usize,
 ) -> Option<Reservation> {
     let vcpu = &Table::new(blob.vcpus)[usize::from(handle)];
-    let reservation = Reservation::new(vcpu.period, vcpu.budget, vcpu.deadline)?;
+    let reservation = configured(blob, handle)?;
     let request = Request {
         handle,
         vm: vcpu.vm as usize,
@@ -95,8 +95,8 @@ fn enter_configured(
 }
 
 /// A vCPU's reservation of the configuration.
-pub fn configured(handle: Handle) -> Option<Reservation> {
-    let vcpu = &Table::new(system().blob.vcpus)[usize::from(handle)];
+pub fn configured(blob: &Blob, handle: Handle) -> Option<Reservation> {
+    let vcpu = &Table::new(blob.vcpus)[usize::from(handle)];
     Reservation::new(vcpu.period, vcpu.budget, vcpu.deadline)
 }
 

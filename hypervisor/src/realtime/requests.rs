@@ -10,6 +10,7 @@ use crate::call::{AnswerTo, SbiError, SbiResult};
 use crate::dispatch::look;
 use crate::hart::context::HartCtx;
 use crate::sched::signals;
+use crate::system::system;
 use crate::vm::Vcpu;
 use core::sync::atomic::Ordering;
 use tactus_abi::hypercall::Refusal;
@@ -60,7 +61,7 @@ pub fn change(
     if target.relocation.promised().is_none() {
         return Err(SbiError::DENIED);
     }
-    let task = match admission::configured(target.handle) {
+    let task = match admission::configured(&system().blob, target.handle) {
         None => Task {
             reservation,
             kind: Kind::Periodic,
