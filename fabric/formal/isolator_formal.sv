@@ -116,13 +116,14 @@ module isolator_formal #(
   );
 
   logic                         began_q = 1'b0;
-  logic                         isolate_q, may_change_q;
+  logic                         isolate_q, drained_q, may_change_q;
   logic [ADDR_WIDTH-13:0]       base_q;
   logic [TASK_ADDR_WIDTH-12:0]  pages_q;
 
   always_ff @(posedge clk_i) begin
     began_q      <= 1'b1;
     isolate_q    <= isolate;
+    drained_q    <= drained;
     base_q       <= base;
     pages_q      <= pages;
     may_change_q <= !rst_ni || (isolate && drained);
@@ -229,6 +230,10 @@ module isolator_formal #(
         no_new_write: assert (!awvalid || bus.aw_held_q);
         no_strobe: assert (!wvalid || bus.w_held_q || wstrb == '0);
       end
+      // What becomes of a task that is cut off is no fault of the task.
+      no_fault: assert (!cut || !(refused_outside || refused_illegal || wrong_last));
+      // Hence the time until it is drained is the longest from a cut on.
+      if (isolate_q && began_q && isolate && drained_q) drained_stays: assert (drained);
       drained_told: assert (drained == (rd_drained && wr_drained));
       full_reads: cover (bus.r_bursts_q == 4'(BURSTS_MAX) && isolate && !isolate_q
                          && bus.r_len_q[BURSTS_MAX-1] != '0);
