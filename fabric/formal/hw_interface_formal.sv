@@ -3,11 +3,12 @@
 // What comes over the buses is arbitrary: axil_slave and context_buffer are replaced by arbitrary
 // behaviour. A computation begins only while connected and while none is running, goes on only
 // where it was stopped, and its end is told; the window and the VM's registers change only where
-// they may.
+// they may. END leaves nothing behind that was asked for, and stands until all is drained.
 module hw_interface_formal (
   input logic        clk_i,
   input logic        rst_ni,
   input logic        connected,
+  input logic        drained,
   input logic [3:0]  region,
   input logic        task_done,
   input logic        task_stopped,
@@ -21,7 +22,7 @@ module hw_interface_formal (
   input logic [31:0] refused_addr
 );
 
-  logic        irq, fault, start, resume;
+  logic        irq, fault, start, resume, abort;
   logic [31:0] src, dst, length, param, ctx_rdata;
   logic [27:0] window_base;
   logic [20:0] window_pages;
@@ -43,8 +44,8 @@ module hw_interface_formal (
     .s_axil_manager_rvalid(), .s_axil_manager_rready('0), .s_axil_manager_rdata(),
     .s_axil_manager_rresp(),
     .irq_o(irq), .fault_o(fault),
-    .connected_i(connected), .region_i(region),
-    .start_o(start), .resume_o(resume),
+    .connected_i(connected), .region_i(region), .drained_i(drained),
+    .start_o(start), .resume_o(resume), .abort_o(abort),
     .src_o(src), .dst_o(dst), .length_o(length), .param_o(param),
     .done_i(task_done), .stopped_i(task_stopped), .error_i(task_error),
     .ctx_we_i(ctx_we), .ctx_addr_i(ctx_addr), .ctx_wdata_i(ctx_wdata), .ctx_rdata_o(ctx_rdata),
@@ -61,14 +62,15 @@ module hw_interface_formal (
 
   logic running_q, taken, ended;
 
-  assign taken = running_q && !connected;
-  assign ended = running_q && (!connected || task_done);
+  assign taken = running_q && !abort && !connected;
+  assign ended = running_q && !abort && (!connected || task_done);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       running_q <= 1'b0;
     end else begin
-      running_q <= start || resume || (running_q && connected && !task_done && !task_stopped);
+      running_q <= start || resume
+                   || (running_q && !abort && connected && !task_done && !task_stopped);
     end
   end
 
@@ -87,9 +89,14 @@ module hw_interface_formal (
       if ($past(rst_ni) && !$past(fault || refused_outside || refused_illegal || wrong_last))
         fault_true: assert (!fault);
 
+      abort_starts_nothing: assert (!abort || !(start || resume));
+      if ($past(rst_ni) && $past(abort && !drained)) abort_waits: assert (abort);
+
       started: cover (start);
       resumed: cover (resume);
       interrupted: cover (irq);
+      cut_off: cover ($past(running_q && abort, 2) && !abort);
+      starts_again: cover ($past(running_q && abort, 3) && start);
     end
   end
 
@@ -105,7 +112,10 @@ module hw_interface_formal (
         if (!$past(dut.vm_req && dut.vm_req_is_wr)) begin
           registers_stay: assert (src == $past(src) && dst == $past(dst)
                                   && length == $past(length) && param == $past(param));
-          asked_stays: assert (dut.asked == ($past(dut.asked && !start && !dut.fails)));
+          asked_stays: assert (dut.asked == ($past(dut.asked && !start && !dut.fails && !abort)));
+          if ($past(abort && drained && !running_q && !dut.unfinished_q && !dut.asked)) begin
+            abort_completes: assert (!abort);
+          end
         end
         if (!$past(dut.manager_req && dut.manager_req_is_wr)) begin
           window_stays: assert (window_base == $past(window_base)
@@ -115,13 +125,27 @@ module hw_interface_formal (
           end_told: assert (dut.over_q && dut.from_vm.INT_CTRL.over.value);
           end_error: assert (dut.error_q == ($past(taken) ? 4'd14 : $past(task_error)));
         end
-        if ($past(running_q && connected && task_stopped && !task_done)) begin
+        if ($past(running_q && !abort && connected && task_stopped && !task_done)) begin
           stop_kept: assert (dut.unfinished_q);
         end
-        // One that was stopped stays so until it is resumed or failed.
-        if ($past(dut.unfinished_q && !resume && !dut.fails)) begin
+        // One that was stopped stays so until it is resumed or failed, or END is written.
+        if ($past(dut.unfinished_q && !abort && !resume && !dut.fails)) begin
           unfinished_stays: assert (dut.unfinished_q);
         end
+        if ($past(abort)) begin
+          abort_forgets: assert (!running_q && !dut.unfinished_q && !dut.over_q
+                                 && !dut.from_vm.INT_CTRL.over.value);
+          if ($past(running_q || dut.unfinished_q || dut.asked)) begin
+            abort_error: assert (dut.error_q == 4'd13);
+          end else begin
+            abort_keeps_error: assert (dut.error_q == $past(dut.error_q));
+          end
+        end
+        // START is withdrawn, whatever is written to it meanwhile.
+        if ($past(abort) && !abort && !$past(dut.vm_req && dut.vm_req_is_wr)) begin
+          abort_withdraws: assert (!dut.asked && !dut.from_vm.INT_CTRL.enable.value);
+        end
+        if ($past(abort && dut.asked)) abort_stands: assert (abort);
         if ($past(dut.fails)) fail_told: assert (dut.over_q && dut.from_vm.INT_CTRL.over.value
                                                  && dut.error_q == 4'd15 && !dut.unfinished_q);
         line: assert (irq == $past(dut.from_vm.INT_CTRL.over.value

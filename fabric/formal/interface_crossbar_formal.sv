@@ -31,23 +31,28 @@ module interface_crossbar_formal #(
 
   import region_pkg::*;
 
-  logic [REGIONS-1:0]               connected, may_connect;
+  logic [REGIONS-1:0]               connected, may_connect, region_drained;
   logic [REGIONS-1:0][3:0]          client;
-  logic [INTERFACES-1:0]            told;
+  logic [INTERFACES-1:0]            told, told_drained;
   logic [INTERFACES-1:0][3:0]       told_region;
   from_interface_t [REGIONS-1:0]    to_region;
   to_interface_t [INTERFACES-1:0]   to_interface;
 
   interface_crossbar #(.INTERFACES(INTERFACES), .REGIONS(REGIONS)) dut (
     .clk_i, .rst_ni,
-    .connected_i(connected), .client_i(client), .connect_i(connect), .new_client_i(new_client),
+    .connected_i(connected), .client_i(client), .drained_i(region_drained), .connect_i(connect),
+    .new_client_i(new_client),
     .may_connect_o(may_connect), .to_region_o(to_region), .from_region_i(from_region),
-    .connected_o(told), .region_o(told_region), .from_interface_i(from_interface),
+    .connected_o(told), .region_o(told_region), .drained_o(told_drained),
+    .from_interface_i(from_interface),
     .to_interface_o(to_interface)
   );
 
   for (genvar k = 0; k < int'(REGIONS); k++) begin : gen_region
     state_e state;
+    logic   isolate;
+
+    assign region_drained[k] = isolate && drained[k];
 
     region_control u_control (
       .clk_i, .rst_ni,
@@ -57,9 +62,10 @@ module interface_crossbar_formal #(
       .configure_i(configure[k]), .configurable_o(), .configured_i(configured[k]),
       .configured_task_i(configured_task[k]),
       .start_i(connected[k] && (to_region[k].start || to_region[k].resume)),
+      .abort_i(connected[k] && to_region[k].abort_task),
       .done_i(task_done[k]), .stopped_i(task_stopped[k]), .drained_i(drained[k]),
       .state_o(state), .loaded_o(), .connected_o(connected[k]), .client_o(client[k]), .priority_o(),
-      .isolate_o(), .stop_o(), .task_rst_no(), .stopped_o(), .expired_o(), .overdue_o()
+      .isolate_o(isolate), .stop_o(), .task_rst_no(), .stopped_o(), .expired_o(), .overdue_o()
     );
 
 `ifndef CUT
@@ -84,13 +90,19 @@ module interface_crossbar_formal #(
   // How many regions have the interface; whether the one looked at has it, and for how long.
 
   logic [2:0]      has;
+  // Some region whose last client it is is not drained.
+  logic            undrained;
   logic            joined, joined_q;
   from_interface_t said_q, said, shown;
   to_interface_t   given, taken;
 
   always_comb begin
     has = '0;
-    for (int unsigned k = 0; k < REGIONS; k++) has = has + 3'(connected[k] && client[k] == 4'(i));
+    undrained = 1'b0;
+    for (int unsigned k = 0; k < REGIONS; k++) begin
+      has       = has + 3'(connected[k] && client[k] == 4'(i));
+      undrained = undrained || (client[k] == 4'(i) && !region_drained[k]);
+    end
   end
 
   assign joined = connected[r] && client[r] == 4'(i);
@@ -116,7 +128,8 @@ module interface_crossbar_formal #(
         ctx_shown: assert (shown.ctx_rdata == said.ctx_rdata);
       end
       if (joined && told[i]) begin
-        start_shown: assert (shown.start == said.start && shown.resume == said.resume);
+        start_shown: assert (shown.start == said.start && shown.resume == said.resume
+                             && shown.abort_task == said.abort_task);
         rest_shown: assert ({shown.src, shown.dst, shown.length, shown.param, shown.window_base,
                              shown.window_pages}
                             == {said_q.src, said_q.dst, said_q.length, said_q.param,
@@ -124,8 +137,9 @@ module interface_crossbar_formal #(
         all_taken: assert (taken == given);
       end
       if (!(joined && told[i]) && has <= 3'd1 && (!connected[r] || client[r] == 4'(i))) begin
-        nobody_starts: assert (!shown.start && !shown.resume);
+        nobody_starts: assert (!shown.start && !shown.resume && !shown.abort_task);
       end
+      drained_told: assert (told_drained[i] == !undrained);
       if (!told[i]) begin
         nothing_taken: assert (!taken.done && !taken.stopped && !taken.ctx_we
                                && !taken.refused_outside && !taken.refused_illegal
@@ -146,6 +160,7 @@ module interface_crossbar_formal #(
       at_once: cover (connect[0] && connect[1] && new_client[0] == 4'(i) && new_client[1] == 4'(i)
                       && may_connect[0] && !may_connect[1]);
       starts: cover (joined && told[i] && said.start);
+      owed_after: cover (has == '0 && undrained);
     end
   end
 

@@ -1,5 +1,6 @@
 // The states of a region, whatever comes: only the transitions that regions.md has, nobody's start
-// lost, the region cut off in all but two states.
+// lost, the region cut off in all but two states. A computation that is aborted is cut off from the
+// next cycle on, and over when memory owes nothing, whatever the task says.
 module region_control_formal (
   input logic        clk_i,
   input logic        rst_ni,
@@ -16,6 +17,7 @@ module region_control_formal (
   input logic        configured,
   input logic [7:0]  configured_task,
   input logic        start,
+  input logic        abort,
   input logic        task_done,
   input logic        task_stopped,
   input logic        drained
@@ -39,7 +41,8 @@ module region_control_formal (
     .hold_cycles_i(hold_cycles), .refused_o(refused),
     .configure_i(configure), .configurable_o(configurable), .configured_i(configured),
     .configured_task_i(configured_task),
-    .start_i(start), .done_i(task_done), .stopped_i(task_stopped), .drained_i(drained),
+    .start_i(start), .abort_i(abort), .done_i(task_done), .stopped_i(task_stopped),
+    .drained_i(drained),
     .state_o(state), .loaded_o(loaded), .connected_o(connected), .client_o(client),
     .priority_o(prio), .isolate_o(isolate), .stop_o(stop), .task_rst_no(task_rst_n),
     .stopped_o(stopped), .expired_o(expired),
@@ -50,7 +53,8 @@ module region_control_formal (
   always_ff @(posedge clk_i) began_q <= 1'b1;
   always_ff @(posedge clk_i) begin_in_reset: assume (rst_ni == began_q);
 
-  logic       was_q, start_q, any_q, two_q, connected_q;
+  logic       was_q, start_q, abort_q, aborted_q, drained_q, any_q, two_q, connected_q;
+  logic       computes, aborted, killed_q;
   state_e     state_q;
   logic [7:0] loaded_q;
   logic [3:0] client_q;
@@ -60,10 +64,17 @@ module region_control_formal (
   logic [7:0] owed_q;
 
   assign commands = {take, preempt, kill, connect, release_it};
+  assign computes = state == Busy || state == Preempt;
+  // Busy or Preempt, since a cycle in which it was to be cut off.
+  assign aborted  = computes && (abort_q || aborted_q);
 
   always_ff @(posedge clk_i) begin
     was_q       <= rst_ni;
     start_q     <= start;
+    abort_q     <= rst_ni && abort;
+    aborted_q   <= rst_ni && aborted;
+    drained_q   <= drained;
+    killed_q    <= kill && (commands & (commands - 5'd1)) == '0;
     any_q       <= commands != '0;
     two_q       <= (commands & (commands - 5'd1)) != '0;
     state_q     <= state;
@@ -83,9 +94,9 @@ module region_control_formal (
       // hw_interface starts only what is connected and not running.
       start_connected: assume (!start || (connected && (state == Idle || state == Hold)));
 
-      isolated: assert (isolate == !(state == Busy || state == Preempt));
+      isolated: assert (isolate == (!computes || aborted));
       told_to_stop: assert (stop == (state == Preempt));
-      nobody_in_reset: assert (task_rst_n == connected);
+      nobody_in_reset: assert (task_rst_n == (connected && !aborted));
       own: assert (!connected || (state != Switch && state != Reconfig));
       someone: assert (connected || !(state == Busy || state == Preempt || state == Hold));
       known: assert (state == Idle || state == Busy || state == Preempt || state == Switch
@@ -115,8 +126,24 @@ module region_control_formal (
       refused_same: assert (!(any_q && refused && state_q == Switch) || come_q || state == Switch);
       stop_told: assert (!told_q || state == Switch);
       stop_known: assert (told_q == (state == Switch && (state_q == Busy || state_q == Preempt)
-                                     && !($past(kill) && !two_q)));
+                                     && !killed_q));
+      // Whatever the task says, and until memory owes nothing; then as one that is done.
+      if (abort_q && !aborted_q && (state_q == Busy || state_q == Preempt)) begin
+        abort_cuts: assert (aborted || killed_q);
+      end
+      if (aborted_q && !drained_q) abort_waits: assert (aborted || killed_q);
+      if (aborted_q && drained_q) begin
+        abort_over: assert (state == Idle || state == Switch);
+        abort_kept: assert (state == Switch || connected);
+      end
+      if (aborted_q && state == Switch) begin
+        abort_switches: assert (killed_q || told_q);
+      end
 
+      abort_drained: cover (aborted_q && state == Idle && $past(aborted_q, 2));
+      abort_preempted: cover (aborted_q && state == Switch && told_q);
+      abort_done: cover (abort_q && aborted && $past(task_done));
+      started_again: cover (start_q && $past(aborted_q));
       preempted: cover (told_q && state_q == Preempt);
       held_out: cover (state_q == Hold && state == Idle);
       failed: cover (state_q == Reconfig && state == Idle);

@@ -92,6 +92,12 @@ extern "C" {
 #define VIRTUAL_DEVICE__RESULT__CYCLES_bp 32
 #define VIRTUAL_DEVICE__RESULT__CYCLES_bw 32
 
+// reg - virtual_device::END
+#define VIRTUAL_DEVICE__END__FLAG_bm 0x1
+#define VIRTUAL_DEVICE__END__FLAG_bp 0
+#define VIRTUAL_DEVICE__END__FLAG_bw 1
+#define VIRTUAL_DEVICE__END__FLAG_reset 0x0
+
 // reg - virtual_device::CUSTOM0
 #define VIRTUAL_DEVICE__CUSTOM0__VALUE_bm 0xffffffff
 #define VIRTUAL_DEVICE__CUSTOM0__VALUE_bp 0
@@ -115,7 +121,8 @@ typedef struct __attribute__ ((__packed__)) {
     uint32_t DATA_SIZE;
     uint32_t INT_CTRL;
     uint64_t RESULT;
-    uint8_t RESERVED_28_3f[0x18];
+    uint32_t END;
+    uint8_t RESERVED_2c_3f[0x14];
     uint32_t CUSTOM0;
     uint32_t CUSTOM1;
     uint32_t CUSTOM2;

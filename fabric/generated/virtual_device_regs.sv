@@ -75,6 +75,7 @@ module virtual_device_regs (
         logic DATA_SIZE;
         logic INT_CTRL;
         logic [1:0] RESULT;
+        logic END;
         logic CUSTOM0;
         logic CUSTOM1;
         logic CUSTOM2;
@@ -127,6 +128,9 @@ module virtual_device_regs (
         decoded_reg_strb.RESULT[1] = cpuif_req_masked & (cpuif_addr == 12'h24) & !cpuif_req_is_wr;
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h24);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h24) & !cpuif_req_is_wr;
+        decoded_reg_strb.END = cpuif_req_masked & (cpuif_addr == 12'h28);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h28);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h28);
         decoded_reg_strb.CUSTOM0 = cpuif_req_masked & (cpuif_addr == 12'h40);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h40);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h40);
@@ -199,6 +203,12 @@ module virtual_device_regs (
                 logic load_next;
             } over;
         } INT_CTRL;
+        struct packed {
+            struct packed {
+                logic next;
+                logic load_next;
+            } flag;
+        } END;
         struct packed {
             struct packed {
                 logic [31:0] next;
@@ -279,6 +289,11 @@ module virtual_device_regs (
                 logic value;
             } over;
         } INT_CTRL;
+        struct packed {
+            struct packed {
+                logic value;
+            } flag;
+        } END;
         struct packed {
             struct packed {
                 logic [31:0] value;
@@ -426,6 +441,9 @@ module virtual_device_regs (
         if(decoded_reg_strb.INT_CTRL && decoded_req_is_wr) begin // SW write
             next_c = (field_storage.INT_CTRL.enable.value & ~decoded_wr_biten[0:0]) | (decoded_wr_data[0:0] & decoded_wr_biten[0:0]);
             load_next_c = '1;
+        end else if(hwif_in.INT_CTRL.enable.hwclr) begin // HW Clear
+            next_c = '0;
+            load_next_c = '1;
         end
         field_combo.INT_CTRL.enable.next = next_c;
         field_combo.INT_CTRL.enable.load_next = load_next_c;
@@ -449,6 +467,9 @@ module virtual_device_regs (
         if(hwif_in.INT_CTRL.over.hwset) begin // HW Set
             next_c = '1;
             load_next_c = '1;
+        end else if(hwif_in.INT_CTRL.over.hwclr) begin // HW Clear
+            next_c = '0;
+            load_next_c = '1;
         end else if(decoded_reg_strb.INT_CTRL && decoded_req_is_wr) begin // SW write 1 clear
             next_c = field_storage.INT_CTRL.over.value & ~(decoded_wr_data[8:8] & decoded_wr_biten[8:8]);
             load_next_c = '1;
@@ -466,6 +487,32 @@ module virtual_device_regs (
         end
     end
     assign hwif_out.INT_CTRL.over.value = field_storage.INT_CTRL.over.value;
+    // Field: virtual_device.END.flag
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.END.flag.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.END && decoded_req_is_wr) begin // SW write 1 set
+            next_c = field_storage.END.flag.value | (decoded_wr_data[0:0] & decoded_wr_biten[0:0]);
+            load_next_c = '1;
+        end else if(hwif_in.END.flag.hwclr) begin // HW Clear
+            next_c = '0;
+            load_next_c = '1;
+        end
+        field_combo.END.flag.next = next_c;
+        field_combo.END.flag.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.END.flag.value <= 1'h0;
+        end else begin
+            if(field_combo.END.flag.load_next) begin
+                field_storage.END.flag.value <= field_combo.END.flag.next;
+            end
+        end
+    end
+    assign hwif_out.END.flag.value = field_storage.END.flag.value;
     // Field: virtual_device.CUSTOM0.value
     always_comb begin
         automatic logic [31:0] next_c;
@@ -701,6 +748,9 @@ module virtual_device_regs (
         end
         if(rd_mux_addr == 12'h24) begin
             readback_data_var[31:0] = hwif_in.RESULT.cycles.next;
+        end
+        if(rd_mux_addr == 12'h28) begin
+            readback_data_var[0] = field_storage.END.flag.value;
         end
         if(rd_mux_addr == 12'h40) begin
             readback_data_var[31:0] = field_storage.CUSTOM0.value.value;

@@ -52,10 +52,16 @@ package virtual_device_regs_pkg;
     } virtual_device__OVER__in_t;
 
     typedef struct packed {
+        logic hwclr;
+    } virtual_device__INT_CTRL__enable__in_t;
+
+    typedef struct packed {
+        logic hwclr;
         logic hwset;
     } virtual_device__INT_CTRL__over__in_t;
 
     typedef struct packed {
+        virtual_device__INT_CTRL__enable__in_t enable;
         virtual_device__INT_CTRL__over__in_t over;
     } virtual_device__INT_CTRL__in_t;
 
@@ -73,11 +79,20 @@ package virtual_device_regs_pkg;
     } virtual_device__RESULT__in_t;
 
     typedef struct packed {
+        logic hwclr;
+    } virtual_device__END__flag__in_t;
+
+    typedef struct packed {
+        virtual_device__END__flag__in_t flag;
+    } virtual_device__END__in_t;
+
+    typedef struct packed {
         virtual_device__STAT__in_t STAT;
         virtual_device__START__in_t START;
         virtual_device__OVER__in_t OVER;
         virtual_device__INT_CTRL__in_t INT_CTRL;
         virtual_device__RESULT__in_t RESULT;
+        virtual_device__END__in_t END;
     } virtual_device__in_t;
 
     typedef struct packed {
@@ -126,6 +141,14 @@ package virtual_device_regs_pkg;
     } virtual_device__INT_CTRL__out_t;
 
     typedef struct packed {
+        logic value;
+    } virtual_device__END__flag__out_t;
+
+    typedef struct packed {
+        virtual_device__END__flag__out_t flag;
+    } virtual_device__END__out_t;
+
+    typedef struct packed {
         logic [31:0] value;
     } virtual_device__CUSTOM0__value__out_t;
 
@@ -139,6 +162,7 @@ package virtual_device_regs_pkg;
         virtual_device__DATA_ADDR__out_t DATA_ADDR;
         virtual_device__DATA_SIZE__out_t DATA_SIZE;
         virtual_device__INT_CTRL__out_t INT_CTRL;
+        virtual_device__END__out_t END;
         virtual_device__CUSTOM0__out_t CUSTOM0;
     } virtual_device__out_t;
 endpackage

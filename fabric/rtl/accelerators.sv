@@ -277,21 +277,21 @@ module accelerators #(
 
   // The regions, and the interfaces, as the crossbar connects them.
 
-  logic [REGIONS-1:0]               r_connected, r_connect, r_may_connect, r_busy;
+  logic [REGIONS-1:0]               r_connected, r_connect, r_may_connect, r_busy, r_drained;
   logic [REGIONS-1:0][3:0]          r_client, r_new_client;
   from_interface_t [REGIONS-1:0]    to_region;
   to_interface_t [REGIONS-1:0]      from_region;
-  logic [INTERFACES-1:0]            i_connected, i_fault;
+  logic [INTERFACES-1:0]            i_connected, i_drained, i_fault;
   logic [INTERFACES-1:0][3:0]       i_region;
   from_interface_t [INTERFACES-1:0] from_interface;
   to_interface_t [INTERFACES-1:0]   to_interface;
 
   interface_crossbar #(.INTERFACES(INTERFACES), .REGIONS(REGIONS)) u_crossbar (
     .clk_i, .rst_ni,
-    .connected_i(r_connected), .client_i(r_client), .connect_i(r_connect),
+    .connected_i(r_connected), .client_i(r_client), .drained_i(r_drained), .connect_i(r_connect),
     .new_client_i(r_new_client), .may_connect_o(r_may_connect),
     .to_region_o(to_region), .from_region_i(from_region),
-    .connected_o(i_connected), .region_o(i_region),
+    .connected_o(i_connected), .region_o(i_region), .drained_o(i_drained),
     .from_interface_i(from_interface), .to_interface_o(to_interface)
   );
 
@@ -318,6 +318,7 @@ module accelerators #(
       .configure_i(configure[r]), .configurable_o(configurable[r]),
       .configured_i(configured[r]), .configured_task_i(configured_task),
       .state_o(state[r]), .loaded_o(loaded_o[r]), .priority_o(prio[r]), .busy_o(r_busy[r]),
+      .drained_o(r_drained[r]),
       .connected_o(r_connected[r]), .client_o(r_client[r]),
       .connect_o(r_connect[r]), .new_client_o(r_new_client[r]), .may_connect_i(r_may_connect[r]),
       .from_interface_i(to_region[r]), .to_interface_o(from_region[r]),
@@ -362,8 +363,9 @@ module accelerators #(
       .s_axil_manager_rvalid(rvalid[Manager+i]), .s_axil_manager_rready(rready[Manager+i]),
       .s_axil_manager_rdata(rdata[Manager+i]), .s_axil_manager_rresp(rresp[Manager+i]),
       .irq_o(interface_irq_o[i]), .fault_o(i_fault[i]),
-      .connected_i(i_connected[i]), .region_i(i_region[i]),
+      .connected_i(i_connected[i]), .region_i(i_region[i]), .drained_i(i_drained[i]),
       .start_o(from_interface[i].start), .resume_o(from_interface[i].resume),
+      .abort_o(from_interface[i].abort_task),
       .src_o(from_interface[i].src), .dst_o(from_interface[i].dst),
       .length_o(from_interface[i].length), .param_o(from_interface[i].param),
       .done_i(to_interface[i].done), .stopped_i(to_interface[i].stopped),

@@ -8,9 +8,13 @@
 // tables, and nothing here relies on it.
 //
 // A computation is begun by start_o or resume_o, which only happens while connected, and ends in
-// one of three ways: the task is done; it has stopped, and is resumed some time; it is disconnected
-// before either, and then is over with the error Taken. What a task says at any other time is not
-// listened to.
+// one of four ways: the task is done; it has stopped, and is resumed some time; it is disconnected
+// before either, and then is over with the error Taken; the VM, or the hypervisor, writes END, and
+// it is over with the error Ended. What a task says at any other time is not listened to.
+//
+// END stands until no computation of this interface can reach memory any more (drained_i). While
+// it stands, abort_o tells the region to cut the task off, START is withdrawn, an unfinished
+// computation is forgotten, and none begins.
 module hw_interface (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -64,6 +68,7 @@ module hw_interface (
   input  logic [3:0]  region_i,
   output logic        start_o,
   output logic        resume_o,
+  output logic        abort_o,
   output logic [31:0] src_o,
   output logic [31:0] dst_o,
   output logic [31:0] length_o,
@@ -75,6 +80,9 @@ module hw_interface (
   input  logic [7:0]  ctx_addr_i,
   input  logic [31:0] ctx_wdata_i,
   output logic [31:0] ctx_rdata_o,
+  // Each region of which this interface was the last client, connected or not, is isolated and
+  // memory owes nothing to it.
+  input  logic        drained_i,
 
   // For the region's isolator, and what it reports.
   output logic [27:0] window_base_o,
@@ -88,13 +96,15 @@ module hw_interface (
   // There are several in a design: what they do is compiled once.
   /*verilator no_inline_module*/
 
+  localparam logic [3:0] Ended  = 4'd13;
   localparam logic [3:0] Taken  = 4'd14;
   localparam logic [3:0] Failed = 4'd15;
 
   // The two pages.
 
-  logic        vm_req, vm_req_is_wr, vm_stall_wr, vm_stall_rd;
-  logic [11:0] vm_addr;
+  logic        vm_asks, vm_asks_wr, vm_req, vm_req_is_wr, vm_stall_wr, vm_stall_rd;
+  logic [11:0] vm_asks_addr, vm_addr;
+  logic [31:0] vm_asks_data, vm_asks_biten;
   logic [31:0] vm_wr_data, vm_wr_biten, vm_rd_data;
   logic        vm_rd_ack, vm_rd_err, vm_wr_ack, vm_wr_err;
 
@@ -113,9 +123,9 @@ module hw_interface (
     .s_axil_araddr(s_axil_vm_araddr), .s_axil_arprot(s_axil_vm_arprot),
     .s_axil_rvalid(s_axil_vm_rvalid), .s_axil_rready(s_axil_vm_rready),
     .s_axil_rdata(s_axil_vm_rdata), .s_axil_rresp(s_axil_vm_rresp),
-    .req_o(vm_req), .req_is_wr_o(vm_req_is_wr), .addr_o(vm_addr),
-    .wr_data_o(vm_wr_data), .wr_biten_o(vm_wr_biten),
-    .req_stall_wr_i(vm_stall_wr), .req_stall_rd_i(vm_stall_rd),
+    .req_o(vm_asks), .req_is_wr_o(vm_asks_wr), .addr_o(vm_asks_addr),
+    .wr_data_o(vm_asks_data), .wr_biten_o(vm_asks_biten),
+    .req_stall_wr_i(1'b0), .req_stall_rd_i(1'b0),
     .rd_ack_i(vm_rd_ack), .rd_err_i(vm_rd_err), .rd_data_i(vm_rd_data),
     .wr_ack_i(vm_wr_ack), .wr_err_i(vm_wr_err)
   );
@@ -159,26 +169,33 @@ module hw_interface (
     .wr_ack_i(manager_wr_ack), .wr_err_i(manager_wr_err)
   );
 
-  // A cycle between whose turn it is and what is read: together they are a path too long. The next
-  // request only comes when this one is answered, so that none meets one that waits.
+  // A cycle between whose turn it is and what is read, in both pages: together they are a path too
+  // long. The next request only comes when this one is answered, so that none meets one that waits.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      vm_req            <= 1'b0;
+      vm_req_is_wr      <= 1'b0;
       manager_req       <= 1'b0;
       manager_req_is_wr <= 1'b0;
     end else begin
+      vm_req            <= vm_asks;
+      vm_req_is_wr      <= vm_asks_wr;
       manager_req       <= manager_asks;
       manager_req_is_wr <= manager_asks_wr;
     end
   end
 
   always_ff @(posedge clk_i) begin
+    vm_addr          <= vm_asks_addr;
+    vm_wr_data       <= vm_asks_data;
+    vm_wr_biten      <= vm_asks_biten;
     manager_addr     <= manager_asks_addr;
     manager_wr_data  <= manager_asks_data;
     manager_wr_biten <= manager_asks_biten;
   end
 
   logic unused_stall;
-  assign unused_stall = ^{manager_stall_wr, manager_stall_rd};
+  assign unused_stall = ^{vm_stall_wr, vm_stall_rd, manager_stall_wr, manager_stall_rd};
 
   interface_manager_regs u_manager_regs (
     .clk(clk_i), .arst_n(rst_ni),
@@ -194,20 +211,27 @@ module hw_interface (
   // Computations.
 
   logic        running_q, unfinished_q, over_q;
-  logic        asked, fails, is_done, is_taken, is_stopped, ends;
+  logic        asked, ending, fails, is_done, is_taken, is_stopped, ends;
+  // Running, unfinished or asked for.
+  logic        has_computation;
   logic [3:0]  error_q;
   logic [31:0] cycles_q;
 
   assign asked      = from_vm.START.flag.value;
-  assign fails      = from_manager.COMMAND.fail.value && !running_q && (asked || unfinished_q);
-  assign is_taken   = running_q && !connected_i;
-  assign is_done    = running_q && connected_i && done_i;
-  assign is_stopped = running_q && connected_i && stopped_i && !done_i;
+  assign ending     = from_vm.END.flag.value;
+  assign fails      = from_manager.COMMAND.fail.value && !ending && !running_q
+                      && (asked || unfinished_q);
+  assign is_taken   = running_q && !ending && !connected_i;
+  assign is_done    = running_q && !ending && connected_i && done_i;
+  assign is_stopped = running_q && !ending && connected_i && stopped_i && !done_i;
   assign ends       = is_done || is_taken || fails;
 
-  assign start_o  = asked && connected_i && !running_q && !unfinished_q && !fails;
-  assign resume_o = from_manager.COMMAND.resume.value && connected_i && !running_q && unfinished_q
-                    && !fails;
+  assign start_o  = asked && connected_i && !ending && !running_q && !unfinished_q && !fails;
+  assign resume_o = from_manager.COMMAND.resume.value && connected_i && !ending && !running_q
+                    && unfinished_q && !fails;
+  assign abort_o  = ending;
+
+  assign has_computation = running_q || unfinished_q || asked;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -217,10 +241,13 @@ module hw_interface (
       error_q      <= '0;
       cycles_q     <= '0;
     end else begin
-      running_q    <= start_o || resume_o || (running_q && !is_done && !is_taken && !is_stopped);
-      unfinished_q <= is_stopped || (unfinished_q && !resume_o && !fails);
-      over_q       <= ends || (over_q && !start_o);
-      if (fails) begin
+      running_q    <= start_o || resume_o
+                      || (running_q && !ending && !is_done && !is_taken && !is_stopped);
+      unfinished_q <= is_stopped || (unfinished_q && !ending && !resume_o && !fails);
+      over_q       <= ends || (over_q && !ending && !start_o);
+      if (ending && has_computation) begin
+        error_q <= Ended;
+      end else if (fails) begin
         error_q <= Failed;
       end else if (is_taken) begin
         error_q <= Taken;
@@ -245,9 +272,13 @@ module hw_interface (
   assign to_vm.STAT.unfinished.next = unfinished_q;
   assign to_vm.STAT.error.next      = error_q;
   assign to_vm.STAT.region.next     = connected_i ? region_i : '0;
-  assign to_vm.START.flag.hwclr     = start_o || fails;
+  assign to_vm.START.flag.hwclr     = start_o || fails || ending;
   assign to_vm.OVER.flag.next       = over_q;
   assign to_vm.INT_CTRL.over.hwset  = ends;
+  assign to_vm.INT_CTRL.over.hwclr  = ending;
+  assign to_vm.INT_CTRL.enable.hwclr = ending;
+  // A write to START wins over its hwclr, so END stands until START is zero.
+  assign to_vm.END.flag.hwclr       = drained_i && !has_computation;
   assign to_vm.RESULT.error.next    = error_q;
   assign to_vm.RESULT.cycles.next   = cycles_q;
 
@@ -310,7 +341,8 @@ module hw_interface (
 
   // The context. The task has it only while it computes.
 
-  logic ctx_acked_q, ctx_acked_is_wr_q, ctx_manager_write, ctx_task_write;
+  logic        ctx_reads_q, ctx_read_q, ctx_written_q, ctx_manager_write, ctx_task_write;
+  logic [31:0] ctx_manager_data, ctx_rdata_q;
 
   assign ctx_task_write    = ctx_we_i && running_q && connected_i;
   // Whole words only.
@@ -325,20 +357,28 @@ module hw_interface (
     .task_write_i(ctx_task_write), .task_addr_i(ctx_addr_i),
     .task_data_i(ctx_wdata_i), .task_data_o(ctx_rdata_o),
     .manager_write_i(ctx_manager_write), .manager_addr_i(from_manager.CONTEXT.addr[9:2]),
-    .manager_data_i(from_manager.CONTEXT.wr_data), .manager_data_o(to_manager.CONTEXT.rd_data)
+    .manager_data_i(from_manager.CONTEXT.wr_data), .manager_data_o(ctx_manager_data)
   );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      ctx_acked_q       <= 1'b0;
-      ctx_acked_is_wr_q <= 1'b0;
+      ctx_reads_q   <= 1'b0;
+      ctx_read_q    <= 1'b0;
+      ctx_written_q <= 1'b0;
     end else begin
-      ctx_acked_q       <= from_manager.CONTEXT.req;
-      ctx_acked_is_wr_q <= from_manager.CONTEXT.req_is_wr;
+      ctx_reads_q   <= from_manager.CONTEXT.req && !from_manager.CONTEXT.req_is_wr;
+      ctx_read_q    <= ctx_reads_q;
+      ctx_written_q <= from_manager.CONTEXT.req && from_manager.CONTEXT.req_is_wr;
     end
   end
 
-  assign to_manager.CONTEXT.rd_ack = ctx_acked_q && !ctx_acked_is_wr_q;
-  assign to_manager.CONTEXT.wr_ack = ctx_acked_q && ctx_acked_is_wr_q;
+  // The memory is too slow for what is behind it in the same cycle.
+  always_ff @(posedge clk_i) begin
+    ctx_rdata_q <= ctx_manager_data;
+  end
+
+  assign to_manager.CONTEXT.rd_data = ctx_rdata_q;
+  assign to_manager.CONTEXT.rd_ack  = ctx_read_q;
+  assign to_manager.CONTEXT.wr_ack  = ctx_written_q;
 
 endmodule

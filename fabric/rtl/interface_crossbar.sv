@@ -2,14 +2,17 @@
 // device go to the region that is connected to its interface, and to no other; what a region says
 // goes to its client alone.
 //
+// An interface is drained when each region of which it was the last client, connected or not, is
+// drained: client_i stays until the region is connected anew, and only a drained one is.
+//
 // Who is connected is the regions' own state (connected_i, client_i). A region may connect an
 // interface (may_connect_o) that is there, that no region has, and that no region before it asks
 // for in the same cycle: so no interface is ever connected to two regions, and a region has one
 // client since it has one number.
 //
 // An interface is told a cycle after its region that it is connected. So what it says that stays,
-// its parameters and its window, goes through a register and is there when it starts; starts, ends
-// and the end of a connection take no time, as the one that comes first wins.
+// its parameters and its window, goes through a register and is there when it starts; starts, ends,
+// aborts and the end of a connection take no time, as the one that comes first wins.
 module interface_crossbar #(
   // Up to 16 each.
   parameter int unsigned INTERFACES = 8,
@@ -21,6 +24,7 @@ module interface_crossbar #(
   // The regions.
   input  logic [REGIONS-1:0]                           connected_i,
   input  logic [REGIONS-1:0][3:0]                      client_i,
+  input  logic [REGIONS-1:0]                           drained_i,
   input  logic [REGIONS-1:0]                           connect_i,
   input  logic [REGIONS-1:0][3:0]                      new_client_i,
   output logic [REGIONS-1:0]                           may_connect_o,
@@ -30,6 +34,7 @@ module interface_crossbar #(
   // The interfaces.
   output logic [INTERFACES-1:0]                        connected_o,
   output logic [INTERFACES-1:0][3:0]                   region_o,
+  output logic [INTERFACES-1:0]                        drained_o,
   input  region_pkg::from_interface_t [INTERFACES-1:0] from_interface_i,
   output region_pkg::to_interface_t [INTERFACES-1:0]   to_interface_o
 );
@@ -86,9 +91,10 @@ module interface_crossbar #(
   always_comb begin
     to_region_o = said_q;
     for (int unsigned r = 0; r < REGIONS; r++) begin
-      to_region_o[r].start     = |joined[r] && now[r].start;
-      to_region_o[r].resume    = |joined[r] && now[r].resume;
-      to_region_o[r].ctx_rdata = now[r].ctx_rdata;
+      to_region_o[r].start      = |joined[r] && now[r].start;
+      to_region_o[r].resume     = |joined[r] && now[r].resume;
+      to_region_o[r].abort_task = |joined[r] && now[r].abort_task;
+      to_region_o[r].ctx_rdata  = now[r].ctx_rdata;
     end
   end
 
@@ -109,12 +115,22 @@ module interface_crossbar #(
     end
   end
 
+  always_comb begin
+    drained_o = '1;
+    for (int unsigned i = 0; i < INTERFACES; i++) begin
+      for (int unsigned r = 0; r < REGIONS; r++) begin
+        if (client_i[r] == 4'(i) && !drained_i[r]) drained_o[i] = 1'b0;
+      end
+    end
+  end
+
   // Kept with the rest of what is said, and not looked at.
   logic unused_said;
   always_comb begin
     unused_said = 1'b0;
     for (int unsigned r = 0; r < REGIONS; r++) begin
-      unused_said = unused_said ^ said_q[r].start ^ said_q[r].resume ^ (^said_q[r].ctx_rdata);
+      unused_said = unused_said ^ said_q[r].start ^ said_q[r].resume ^ said_q[r].abort_task
+                    ^ (^said_q[r].ctx_rdata);
     end
   end
 

@@ -45,6 +45,8 @@ module region #(
   output logic [7:0]  priority_o,
   // It goes on by itself: it computes, is held, or memory owes it something.
   output logic        busy_o,
+  // Isolated, and memory owes nothing to its last client.
+  output logic        drained_o,
 
   // The interface numbered client_o, while connected. Before it connects another one it asks.
   output logic        connected_o,
@@ -143,6 +145,7 @@ module region #(
     .refused_o(to_regs.ANSWER.refused.next),
     .configure_i, .configurable_o, .configured_i, .configured_task_i,
     .start_i(connected_o && (from_interface_i.start || from_interface_i.resume)),
+    .abort_i(connected_o && from_interface_i.abort_task),
     .done_i(from_task_i.done), .stopped_i(from_task_i.stopped), .drained_i(drained),
     .state_o, .loaded_o, .connected_o, .client_o, .priority_o,
     .isolate_o(isolate), .stop_o(stop), .task_rst_no(task_rst_n),
@@ -171,6 +174,8 @@ module region #(
                 to_regs.IRQ_PENDING.stopped.next}),
     .irq_o
   );
+
+  assign drained_o = isolate && drained;
 
   assign busy_o = state_o == region_pkg::Busy || state_o == region_pkg::Preempt
                   || state_o == region_pkg::Hold || !drained;

@@ -7,6 +7,10 @@
 //
 // A start of the client wins over a command in the same cycle, which is refused: no computation is
 // lost between the two.
+//
+// With abort_i the client's computation is cut off: from the next cycle on the region is isolated,
+// the task is in reset and is not listened to. The state stays Busy or Preempt until memory owes
+// nothing; then it is what it is after a task that is done, with the task ready for the next start.
 module region_control #(
   // For so long memory may owe something to a region that was cut off before that is an event.
   parameter int unsigned DRAIN_CYCLES = 4096
@@ -36,6 +40,7 @@ module region_control #(
 
   // The client, and the task.
   input  logic                start_i,
+  input  logic                abort_i,
   input  logic                done_i,
   input  logic                stopped_i,
   // Memory owes nothing.
@@ -65,6 +70,9 @@ module region_control #(
   logic [4:0]  commands;
   logic        take, preempt, kill, connect, release_it;
   logic        allowed, connects;
+  // The computation was cut off and memory still owes something to it.
+  logic        aborting_d, aborting_q;
+  logic        task_stopped, task_over;
 
   // Of two at once none is carried out.
   assign commands = {take_i, preempt_i, kill_i, connect_i, release_i};
@@ -73,6 +81,9 @@ module region_control #(
 
   assign configurable_o = (state_q == Idle && !start_i && commands == '0)
                           || (state_q == Switch && commands == '0);
+
+  assign task_stopped = stopped_i && !abort_i && !aborting_q;
+  assign task_over    = aborting_q ? drained_i : done_i && !abort_i;
 
   always_comb begin
     state_d     = state_q;
@@ -101,12 +112,12 @@ module region_control #(
           state_d     = Switch;
           connected_d = 1'b0;
           allowed     = 1'b1;
-        end else if (stopped_i || (done_i && (state_q == Preempt || preempt))) begin
+        end else if (task_stopped || (task_over && (state_q == Preempt || preempt))) begin
           state_d     = Switch;
           connected_d = 1'b0;
           allowed     = preempt;
           stopped_o   = 1'b1;
-        end else if (done_i) begin
+        end else if (task_over) begin
           state_d = Idle;
         end else if (preempt) begin
           state_d = Preempt;
@@ -145,10 +156,14 @@ module region_control #(
     endcase
   end
 
+  assign aborting_d = (state_d == Busy || state_d == Preempt) && (abort_i || aborting_q);
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q     <= Idle;
       connected_q <= 1'b0;
+      aborting_q  <= 1'b0;
+      task_rst_no <= 1'b0;
       loaded_q    <= '0;
       hold_q      <= '0;
       refused_o   <= 1'b0;
@@ -157,6 +172,9 @@ module region_control #(
     end else begin
       state_q     <= state_d;
       connected_q <= connected_d;
+      aborting_q  <= aborting_d;
+      // A flip-flop of its own: the task's reset is asynchronous and must not glitch.
+      task_rst_no <= connected_d && !aborting_d;
       if (state_d == Reconfig) begin
         loaded_q <= '0;
       end else if (state_q == Reconfig && configured_i) begin
@@ -195,8 +213,7 @@ module region_control #(
   assign state_o     = state_q;
   assign loaded_o    = loaded_q;
   assign connected_o = connected_q;
-  assign isolate_o   = state_q != Busy && state_q != Preempt;
+  assign isolate_o   = (state_q != Busy && state_q != Preempt) || aborting_q;
   assign stop_o      = state_q == Preempt;
-  assign task_rst_no = connected_q;
 
 endmodule

@@ -62,6 +62,7 @@ package region_pkg;
   typedef struct packed {
     logic        start;
     logic        resume;
+    logic        abort_task;
     logic [31:0] src;
     logic [31:0] dst;
     logic [31:0] length;

@@ -180,7 +180,7 @@ module accelerator_harness (
 
   state_e          state;
   logic [7:0]      loaded, configured_task, unused_priority;
-  logic            configure, configurable, configured, connected, mine, unused_config;
+  logic            configure, configurable, configured, connected, drained, mine, unused_config;
   logic [3:0]      client, unused_config_region, unused_new_client;
   logic            unused_region_busy, unused_port_busy, unused_connect;
   logic [31:0]     unused_config_data;
@@ -194,6 +194,7 @@ module accelerator_harness (
   hw_interface u_interface (
     .irq_o(vm_irq_o), .connected_i(mine), .region_i(4'd0),
     .start_o(from_interface.start), .resume_o(from_interface.resume),
+    .abort_o(from_interface.abort_task), .drained_i(client != Client || drained),
     .src_o(from_interface.src), .dst_o(from_interface.dst), .length_o(from_interface.length),
     .param_o(from_interface.param),
     .done_i(to_interface.done), .stopped_i(to_interface.stopped), .error_i(to_interface.error),
@@ -232,7 +233,7 @@ module accelerator_harness (
     .state_o(state), .loaded_o(loaded), .priority_o(unused_priority),
     .busy_o(unused_region_busy), .connect_o(unused_connect), .new_client_o(unused_new_client),
     .may_connect_i(1'b1),
-    .connected_o(connected), .client_o(client),
+    .connected_o(connected), .client_o(client), .drained_o(drained),
     .from_interface_i(from_interface), .to_interface_o(to_interface),
     .from_task_i(from_region), .to_task_o(to_region),
     .m_axi_awvalid(r_axi_awvalid),

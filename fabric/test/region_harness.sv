@@ -34,12 +34,14 @@ module region_harness (
   output logic [3:0] client_o,
   input  logic if_start_i,
   input  logic if_resume_i,
+  input  logic if_abort_i,
   input  logic [27:0] if_window_base_i,
   input  logic [20:0] if_window_pages_i,
   output logic if_done_o,
   output logic if_stopped_o,
   output logic if_ctx_we_o,
   output logic if_refused_o,
+  output logic drained_o,
 
   input  logic task_done_i,
   input  logic task_stopped_i,
@@ -125,7 +127,7 @@ module region_harness (
   to_task_t        to_task, to_region;
 
   assign from_interface = '{
-    start: if_start_i, resume: if_resume_i, window_base: if_window_base_i,
+    start: if_start_i, resume: if_resume_i, abort_task: if_abort_i, window_base: if_window_base_i,
     window_pages: if_window_pages_i, default: '0
   };
   assign if_done_o    = to_interface.done;

@@ -3,13 +3,15 @@
 import random
 
 import cocotb
+from cocotb.regression import TestFactory
 from cocotb.triggers import FallingEdge, Timer
 
-from axi import SLVERR, AxiLiteMaster
+from axi import OKAY, SLVERR, AxiLiteMaster
 from common import reset
 
 # The VM's page.
 ID, STAT, START, OVER, CMD, DATA_ADDR, DATA_SIZE, INT_CTRL, RESULT = range(0, 0x24, 4)
+END = 0x28
 CUSTOM = range(0x40, 0x60, 4)
 CONNECTED, RUNNING, UNFINISHED = 1, 2, 4
 IRQ_ENABLE, IRQ_OVER = 1, 1 << 8
@@ -17,7 +19,7 @@ IRQ_ENABLE, IRQ_OVER = 1, 1 << 8
 STATE, COMMAND, WINDOW_BASE, WINDOW_PAGES, FAULTS, FAULT_ADDR, CONTEXT = 0x04, 0x08, 0x0C, 0x10, 0x14, 0x18, 0x400
 ASKED = 8
 RESUME, FAIL, CLEAR_FAULTS = 1, 2, 4
-TAKEN, FAILED = 14, 15
+ENDED, TAKEN, FAILED = 13, 14, 15
 
 TASK_SIDE = ("connected_i", "region_i", "done_i", "stopped_i", "error_i", "ctx_we_i", "ctx_addr_i", "ctx_wdata_i",
              "refused_outside_i", "refused_illegal_i", "wrong_last_i", "refused_addr_i")
@@ -45,6 +47,7 @@ async def begin(dut, connected=True, pause=0.0):
     for name in TASK_SIDE:
         getattr(dut, name).value = 0
     dut.connected_i.value = int(connected)
+    dut.drained_i.value = 1
     dut.region_i.value = 2
     await reset(dut)
     return vm, manager, Watch(dut)
@@ -74,7 +77,7 @@ async def pages_are_identified_and_closed(dut):
     vm, manager, _ = await begin(dut)
     assert await vm.read(ID) == 0x5644_0001
     assert await manager.read(ID) == 0x494D_0001
-    for address in (0x28, 0x3C, 0x60, 0x400, 0xFFC):
+    for address in (0x2C, 0x3C, 0x60, 0x400, 0xFFC):
         assert await vm.reads([address]) == [(SLVERR, 0)]
         assert await vm.writes([(address, 1, 0xF)]) == [SLVERR]
     for address in (0x1C, 0x3FC, 0x800, 0xFFC):
@@ -286,3 +289,147 @@ async def a_task_that_says_anything_ends_what_was_begun_and_no_more(dut):
         assert await vm.read(RESULT) == (0, FAILED, TAKEN)[how]
         await vm.write(INT_CTRL, IRQ_ENABLE | IRQ_OVER)
     assert set(watch.starts) == {values} and watch.resumes == 0
+
+
+async def idle(dut, vm, manager):
+    """Nothing was asked for."""
+
+
+async def asked(dut, vm, manager):
+    dut.connected_i.value = 0
+    await vm.write(START, 1)
+    assert await manager.read(STATE) == ASKED
+
+
+async def running(dut, vm, manager):
+    await vm.write(START, 1)
+    dut.drained_i.value = 0
+    assert await vm.read(STAT) & RUNNING
+
+
+async def running_and_asked(dut, vm, manager):
+    await running(dut, vm, manager)
+    await vm.write(START, 1)
+
+
+async def unfinished(dut, vm, manager):
+    await running(dut, vm, manager)
+    await pulse(dut, stopped_i=1)
+    assert await vm.read(STAT) & UNFINISHED
+
+
+async def unfinished_and_asked(dut, vm, manager):
+    await unfinished(dut, vm, manager)
+    await vm.write(START, 1)
+
+
+async def taken(dut, vm, manager):
+    """Over, but memory still owes something to its region."""
+    await running(dut, vm, manager)
+    dut.connected_i.value = 0
+    await cycles(dut, 2)
+    assert await vm.read(OVER) == 1 and await vm.read(RESULT) == TAKEN
+
+
+async def done(dut, vm, manager):
+    await running(dut, vm, manager)
+    await pulse(dut, done_i=1)
+    dut.drained_i.value = 1
+    await cycles(dut, 2)
+    assert await vm.read(OVER) == 1 and dut.irq_o.value == 1
+
+
+async def end_leaves_nothing_behind(dut, before, how):
+    vm, manager, watch = await begin(dut)
+    values = (5, 6, 7, 8)
+    await program(vm, values)
+    await vm.write(INT_CTRL, IRQ_ENABLE)
+    await before(dut, vm, manager)
+    starts = len(watch.starts)
+    waits = dut.drained_i.value == 0
+    await vm.write(END, 1)
+    if waits:
+        # It stands until its regions are drained, whatever happens to the connection.
+        assert await vm.read(END) == 1
+        dut.connected_i.value = random.getrandbits(1)
+        if how == "asked meanwhile":
+            await vm.write(START, 1)
+            await vm.write(INT_CTRL, IRQ_ENABLE)
+        await cycles(dut, 30)
+        assert await vm.read(END) == 1 and await manager.read(STATE) & (ASKED | RUNNING | UNFINISHED) == 0
+        dut.drained_i.value = 1
+    assert await vm.read(END) == 0
+    assert await vm.read(START) == await vm.read(OVER) == await vm.read(INT_CTRL) == dut.irq_o.value == 0
+    asked_meanwhile = how == "asked meanwhile" and waits
+    expected = (ENDED if before not in (idle, taken, done) or asked_meanwhile else TAKEN if before is taken else 0)
+    assert await vm.read(RESULT) == expected and await vm.read(STAT) >> 8 & 0xF == expected
+    # The manager can't bring it back.
+    dut.connected_i.value = 1
+    await manager.write(COMMAND, RESUME)
+    await manager.write(COMMAND, FAIL)
+    await pulse(dut, done_i=1, stopped_i=1, error_i=3)
+    await cycles(dut, 20)
+    assert len(watch.starts) == starts and watch.resumes == 0 and await vm.read(OVER) == 0 and dut.irq_o.value == 0
+    # The next computation is as any other, with what the registers have kept.
+    await vm.write(INT_CTRL, IRQ_ENABLE)
+    await vm.write(START, 1)
+    assert watch.starts[starts:] == [values]
+    await pulse(dut, done_i=1, error_i=2)
+    await cycles(dut, 2)
+    assert await vm.read(OVER) == 1 and await vm.read(RESULT) == 2 and dut.irq_o.value == 1
+
+
+factory = TestFactory(cocotb.test(timeout_time=50, timeout_unit="us")(end_leaves_nothing_behind))
+factory.add_option("before", [idle, asked, running, running_and_asked, unfinished, unfinished_and_asked, taken, done])
+factory.add_option("how", ["alone", "asked meanwhile"])
+factory.generate_tests()
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def end_beside_whatever_the_task_and_the_manager_do(dut):
+    """Around the cycle of END the task is done or stops, the region is taken, the manager resumes or fails."""
+    vm, manager, watch = await begin(dut)
+    for attempt in range(150):
+        dut.connected_i.value, dut.drained_i.value = 1, 1
+        await vm.write(INT_CTRL, IRQ_ENABLE)
+        if attempt % 3:
+            await vm.write(START, 1)
+        if attempt % 3 == 2:
+            await pulse(dut, stopped_i=1)
+        else:
+            dut.drained_i.value = 0
+        ending = cocotb.start_soon(vm.write(END, 1))
+        commanding = cocotb.start_soon(manager.write(COMMAND, random.choice((RESUME, FAIL, RESUME | FAIL))))
+        await cycles(dut, random.randrange(8))
+        event = random.choice(("done_i", "stopped_i", "connected_i"))
+        await pulse(dut, **{event: int(event != "connected_i")})
+        await ending
+        await commanding
+        dut.drained_i.value = 1
+        while await vm.read(END):
+            pass
+        starts, resumes = len(watch.starts), watch.resumes
+        dut.connected_i.value = 1
+        await manager.write(COMMAND, RESUME)
+        await cycles(dut, 10)
+        assert await manager.read(STATE) & (ASKED | RUNNING | UNFINISHED) == 0
+        assert await vm.read(OVER) == await vm.read(INT_CTRL) == 0
+        assert (len(watch.starts), watch.resumes) == (starts, resumes)
+
+
+@cocotb.test(timeout_time=100, timeout_unit="us")
+async def end_as_often_as_the_bus_lets_it(dut):
+    """Writes of END, START and others without a pause: each START begins at most once, and the last one begins."""
+    vm, manager, watch = await begin(dut)
+    values = (5, 6, 7, 8)
+    await program(vm, values)
+    writes = [(random.choice((END, START, INT_CTRL)), random.getrandbits(1), 0xF) for _ in range(400)]
+    assert await vm.writes(writes) == [OKAY] * len(writes)
+    assert len(watch.starts) <= sum(address == START and data for address, data, _ in writes)
+    await vm.write(END, 1)
+    assert await vm.read(END) == 0
+    starts = len(watch.starts)
+    await vm.write(START, 1)
+    assert watch.starts[starts:] == [values] and await vm.read(STAT) & RUNNING
+    await pulse(dut, done_i=1)
+    assert await vm.read(OVER) == 1

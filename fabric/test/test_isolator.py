@@ -38,6 +38,17 @@ class Memory(AxiMemory):
         return self.bytes[:low] == self.before[:low] and self.bytes[high:] == self.before[high:]
 
 
+class HeldMemory(Memory):
+    """One that answers nothing while it is held."""
+
+    held = False
+
+    async def send(self, channel, items):
+        while self.held:
+            await FallingEdge(self.clock)
+        await super().send(channel, items)
+
+
 class Task(Bus):
     """A task that keeps the rules, in what it is asked to do."""
 

@@ -7,15 +7,15 @@ from cocotb.triggers import FallingEdge, Timer
 
 from axi import OKAY, AxiLiteMaster
 from common import reset
-from test_isolator import BASE, PAGE, PAGES, REGION, Memory, Task, request
+from test_isolator import BASE, PAGE, PAGES, REGION, HeldMemory, Task, request
 
 ID, DESCRIPTOR, CLIENT, COMMAND, ANSWER, HOLD, IRQ_ENABLE, IRQ_PENDING, IRQ_CLEAR = range(0, 0x24, 4)
 IDLE, BUSY, PREEMPT, SWITCH, RECONFIG, HOLDS = range(6)
 TAKE, STOP, KILL, CONNECT, RELEASE = (1 << i for i in range(5))
 STOPPED, EXPIRED = 1, 2
 TASK = 7
-DRIVEN = ("configure_i", "configured_i", "configured_task_i", "if_start_i", "if_resume_i", "if_window_base_i",
-          "if_window_pages_i", "task_done_i", "task_stopped_i", "task_ctx_we_i")
+DRIVEN = ("configure_i", "configured_i", "configured_task_i", "if_start_i", "if_resume_i", "if_abort_i",
+          "if_window_base_i", "if_window_pages_i", "task_done_i", "task_stopped_i", "task_ctx_we_i")
 
 
 class Region:
@@ -23,7 +23,7 @@ class Region:
 
     def __init__(self, dut, pause):
         self.dut = dut
-        self.page, self.task, self.memory = AxiLiteMaster(dut, pause=pause), Task(dut), Memory(dut)
+        self.page, self.task, self.memory = AxiLiteMaster(dut, pause=pause), Task(dut), HeldMemory(dut)
         for name in DRIVEN:
             getattr(dut, name).value = 0
         dut.if_window_base_i.value, dut.if_window_pages_i.value = BASE, PAGES
@@ -38,6 +38,19 @@ class Region:
         await FallingEdge(self.dut.clk_i)
         for name in signals:
             getattr(self.dut, name).value = 0
+
+    async def abort(self):
+        """As an interface whose END is written; ends when the region is drained, with the cycles that took."""
+        self.dut.if_abort_i.value = 1
+        cycles = 0
+        await Timer(4, units="ns")
+        while self.dut.drained_o.value == 0:
+            await FallingEdge(self.dut.clk_i)
+            await Timer(4, units="ns")
+            cycles += 1
+        await FallingEdge(self.dut.clk_i)
+        self.dut.if_abort_i.value = 0
+        return cycles
 
     async def state(self):
         return await self.page.read(DESCRIPTOR) & 7
@@ -236,4 +249,98 @@ async def while_it_is_reconfigured_or_empty_nothing_gets_out(dut):
             assert await region.task.start_writes([(PAGE, [(attempt, 0xFF)])]) == [{"resp": OKAY}]
             assert (await region.task.start_reads([(PAGE, 1)]))[0]["data"] == attempt
     assert min(drove.values()) > 500, "the region drove nothing that could have got out"
+    assert region.memory.outside_is_untouched()
+
+
+@cocotb.test(timeout_time=1, timeout_unit="ms")
+async def an_abort_in_each_state(dut):
+    """It ends a computation as one that is done; in all other states nothing changes."""
+    region = await begin(dut)
+    await region.page.write(IRQ_ENABLE, STOPPED)
+    for state in range(6):
+        for event in (None, "task_done_i", "task_stopped_i"):
+            await region.come_to(state)
+            await region.page.write(IRQ_CLEAR, STOPPED)
+            before = await region.page.read(DESCRIPTOR)
+            aborting = cocotb.start_soon(region.abort())
+            if event:
+                await region.pulse(**{event: 1})
+            assert await aborting <= 1
+            await region.cycles(2)
+            after = await region.page.read(DESCRIPTOR)
+            assert after & 7 == {BUSY: IDLE, PREEMPT: SWITCH}.get(state, state), (state, event)
+            # Connected and loaded as before, but where it was to be preempted: the manager is told.
+            if state != PREEMPT:
+                assert after >> 6 == before >> 6
+            assert dut.irq_o.value == int(state == PREEMPT)
+            if state == BUSY:
+                assert dut.task_rst_no.value == 1
+                await region.pulse(if_start_i=1)
+                assert await region.state() == BUSY
+                await region.pulse(task_done_i=1)
+                assert await region.state() == IDLE
+
+
+@cocotb.test(timeout_time=100, timeout_unit="us")
+async def commands_while_it_is_aborted(dut):
+    """While memory owes something the state stays, the task is in reset, and commands are as of a computation."""
+    region = await begin(dut)
+    for state, command, after in ((BUSY, None, IDLE), (BUSY, TAKE, IDLE), (BUSY, CONNECT, IDLE), (BUSY, STOP, SWITCH),
+                                  (BUSY, KILL, SWITCH), (PREEMPT, None, SWITCH), (PREEMPT, STOP, SWITCH),
+                                  (PREEMPT, KILL, SWITCH)):
+        await region.come_to(state)
+        region.memory.held = True
+        cocotb.start_soon(region.task.send("ar", [request(0, 4)]))
+        await region.cycles(10)
+        aborting = cocotb.start_soon(region.abort())
+        await region.cycles(3)
+        assert await region.state() == state and dut.task_rst_no.value == 0 and dut.drained_o.value == 0
+        # Nothing that it says counts, and a region that is being aborted can't be taken.
+        await region.pulse(task_done_i=1, task_stopped_i=1, task_ctx_we_i=1)
+        assert await region.state() == state
+        if command:
+            allowed = (state, command) in ((BUSY, STOP), (BUSY, KILL), (PREEMPT, KILL))
+            assert await region.command(command) == allowed
+            await region.cycles(3)
+        assert dut.drained_o.value == 0
+        region.memory.held = False
+        assert await aborting > 10
+        await region.cycles(1)
+        assert await region.state() == after, (state, command)
+
+
+@cocotb.test(timeout_time=2, timeout_unit="ms")
+async def nothing_of_an_aborted_task_reaches_memory_once_it_is_drained(dut):
+    """Aborted in every second cycle of a run with all that may be under way; then the next computation in the region."""
+    region = await begin(dut)
+    await region.come_to(BUSY)
+    longest = 0
+    for after in range(0, 120, 2):
+        running = [cocotb.start_soon(region.task.send("ar", [request(128 * i, 16) for i in range(6)])),
+                   cocotb.start_soon(region.task.send("aw", [request(128 * i, 16) for i in range(6)])),
+                   cocotb.start_soon(region.task.send("w", [{"data": after << 8 | i, "strb": 255,
+                                                             "last": int(i % 16 == 15)} for i in range(96)]))]
+        await region.cycles(after)
+        longest = max(longest, await region.abort())
+        memory = bytes(region.memory.bytes)
+        asked = len(region.memory.writes), len(region.memory.reads), len(region.memory.words)
+        # It is still there and drives all that it has.
+        for _ in range(100):
+            await Timer(4, units="ns")
+            assert not any(getattr(dut, f"m_axi_{name}valid").value for name in ("aw", "w", "ar"))
+            assert not any(getattr(dut, f"if_{name}_o").value for name in ("done", "stopped", "ctx_we", "refused"))
+            await FallingEdge(dut.clk_i)
+        assert region.memory.bytes == memory
+        assert asked == (len(region.memory.writes), len(region.memory.reads), len(region.memory.words))
+        for each in running:
+            each.kill()
+        for name in REGION:
+            region.task.signal(name).value = 0
+        assert dut.u_region.state_o.value == IDLE and dut.connected_o.value == 1
+        await region.pulse(if_start_i=1)
+        assert await region.task.start_writes([(2 * PAGE, [(after, 0xFF)])]) == [{"resp": OKAY}]
+        assert (await region.task.start_reads([(2 * PAGE, 1)]))[0]["data"] == after
+    dut._log.info("drained at most %d cycles after END is read as one", longest)
+    # As isolator_cycles_max, and the cycle in which the region learns of it.
+    assert longest <= 2 * (4 * 16 + 1) + 1
     assert region.memory.outside_is_untouched()

@@ -8,6 +8,7 @@ pub mod cmd;
 pub mod custom0;
 pub mod data_addr;
 pub mod data_size;
+pub mod end;
 pub mod id;
 pub mod int_ctrl;
 pub mod over;
@@ -120,7 +121,7 @@ impl<'io, IO: peakrdl_rust::io::RegisterIO> VirtualDevice<'io, IO> {
     /// Start
     ///
     /// Writing a one asks for a computation with what CMD, DATA_ADDR, DATA_SIZE and CUSTOM0 hold when it begins.
-    /// Reads as one until then.
+    /// Reads as one until then. Withdrawn while END reads as one.
     #[inline(always)]
     #[must_use]
     pub const fn start(&self) -> peakrdl_rust::reg::Reg<'io, start::Start, IO> {
@@ -131,7 +132,7 @@ impl<'io, IO: peakrdl_rust::io::RegisterIO> VirtualDevice<'io, IO> {
 
     /// Over
     ///
-    /// One from the end of a computation until the next begins.
+    /// One from the end of a computation until the next begins; zero after END.
     #[inline(always)]
     #[must_use]
     pub const fn over(&self) -> peakrdl_rust::reg::Reg<'io, over::Over, IO> {
@@ -175,7 +176,7 @@ impl<'io, IO: peakrdl_rust::io::RegisterIO> VirtualDevice<'io, IO> {
 
     /// Interrupt control
     ///
-    /// The interrupt is up while `over` is pending and enabled.
+    /// The interrupt is up while `over` is pending and enabled. Both bits are zero after END.
     #[inline(always)]
     #[must_use]
     pub const fn int_ctrl(&self) -> peakrdl_rust::reg::Reg<'io, int_ctrl::IntCtrl, IO> {
@@ -192,6 +193,21 @@ impl<'io, IO: peakrdl_rust::io::RegisterIO> VirtualDevice<'io, IO> {
     pub const fn result(&self) -> peakrdl_rust::reg::Reg<'io, result::Result, IO> {
         unsafe {
             peakrdl_rust::reg::Reg::from_ptr_with(self.ptr.wrapping_byte_add(0x20).cast(), self.io)
+        }
+    }
+
+    /// End
+    ///
+    /// Writing a one ends all that the device computes or was asked to compute, for good: START is withdrawn, an
+    /// unfinished computation is never resumed, and a task that computes is reset and cut off from memory. Reads as
+    /// one until nothing of it can reach memory any more. Until then START, OVER and INT_CTRL are kept zero, and no
+    /// computation begins. Error 13 where there was a computation; there is no interrupt. The other registers keep
+    /// their values.
+    #[inline(always)]
+    #[must_use]
+    pub const fn end(&self) -> peakrdl_rust::reg::Reg<'io, end::End, IO> {
+        unsafe {
+            peakrdl_rust::reg::Reg::from_ptr_with(self.ptr.wrapping_byte_add(0x28).cast(), self.io)
         }
     }
 

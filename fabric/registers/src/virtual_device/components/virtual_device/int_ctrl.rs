@@ -5,7 +5,7 @@ use super::_root; // alias to root module of generated code
 
 /// Interrupt control
 ///
-/// The interrupt is up while `over` is pending and enabled.
+/// The interrupt is up while `over` is pending and enabled. Both bits are zero after END.
 #[repr(transparent)]
 #[derive(Copy, Clone, Eq, PartialEq)]
 pub struct IntCtrl(u32);

@@ -5,7 +5,7 @@ use super::_root; // alias to root module of generated code
 
 /// Over
 ///
-/// One from the end of a computation until the next begins.
+/// One from the end of a computation until the next begins; zero after END.
 #[repr(transparent)]
 #[derive(Copy, Clone, Eq, PartialEq)]
 pub struct Over(u32);

@@ -6,7 +6,7 @@ use super::_root; // alias to root module of generated code
 /// Start
 ///
 /// Writing a one asks for a computation with what CMD, DATA_ADDR, DATA_SIZE and CUSTOM0 hold when it begins.
-/// Reads as one until then.
+/// Reads as one until then. Withdrawn while END reads as one.
 #[repr(transparent)]
 #[derive(Copy, Clone, Eq, PartialEq)]
 pub struct Start(u32);

@@ -87,8 +87,8 @@ impl Stat {
 
     /// error
     ///
-    /// The error of the last computation: 0 none; 1 to 6 as the task tells; 14 the device was taken from a
-    /// task that did not stop; 15 there was no region for it.
+    /// The error of the last computation: 0 none; 1 to 6 as the task tells; 13 it was ended by END; 14 the
+    /// device was taken from a task that did not stop; 15 there was no region for it.
     #[inline(always)]
     #[allow(clippy::missing_panics_doc)]
     #[must_use]
