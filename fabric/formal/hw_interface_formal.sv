@@ -146,6 +146,9 @@ module hw_interface_formal (
           abort_withdraws: assert (!dut.asked && !dut.from_vm.INT_CTRL.enable.value);
         end
         if ($past(abort && dut.asked)) abort_stands: assert (abort);
+        if ($past(!running_q && !start)) begin
+          cycles_stay: assert (dut.cycles_q == $past(dut.cycles_q));
+        end
         if ($past(dut.fails)) fail_told: assert (dut.over_q && dut.from_vm.INT_CTRL.over.value
                                                  && dut.error_q == 4'd15 && !dut.unfinished_q);
         line: assert (irq == $past(dut.from_vm.INT_CTRL.over.value
