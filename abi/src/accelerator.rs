@@ -27,6 +27,10 @@ pub const COMPLETED: usize = 8;
 /// not begun: `START` of `fabric/regs/virtual_device.rdl`.
 pub const START: u64 = 8;
 
+/// The register of a virtual device that ends what it computes or was asked to compute, and reads one until nothing of that
+/// can reach memory any more: `END` of `fabric/regs/virtual_device.rdl`.
+pub const END: u64 = 0x28;
+
 /// No region is assigned yet: *IPC_WAIT*.
 pub const SIGNAL_WAIT: u32 = 1;
 /// A region is assigned: *IPC_READY*.

@@ -20,7 +20,7 @@ use crate::vm::vcpu::signal;
 use core::hint::cold_path;
 use core::sync::atomic::Ordering;
 use interfaces::{Accelerators, Interface};
-use tactus_abi::accelerator::START;
+use tactus_abi::accelerator::{END, START};
 use tactus_abi::hypercall::interface_event;
 use tactus_abi::map::{FAULT_SOURCE, PAGE_SIZE};
 use tactus_policy::ready::Handle;
@@ -110,23 +110,42 @@ pub fn recheck_closed(cx: &mut HartCtx, vm: &Vm) {
 
 /// Whether the VM has asked for a computation that has not begun.
 fn is_asked(interface: &Interface) -> bool {
-    // Safety: a register of an interface, or of what is not there.
-    let start = unsafe { entry::probe_register(interface.host + START) };
-    start.is_some_and(|start| start & 1 != 0)
+    flag(interface, START)
 }
 
-/// All vCPUs of a VM have stopped: its virtual devices are closed. They have no translations cached when they start again.
+/// The lowest bit of a register of an interface; 0 where the fabric has none.
+fn flag(interface: &Interface, register: u64) -> bool {
+    // Safety: a register of an interface, or of what is not there.
+    let value = unsafe { entry::probe_register(interface.host + register) };
+    value.is_some_and(|value| value & 1 != 0)
+}
+
+/// All vCPUs of a VM have stopped: its virtual devices are closed, and what they compute or were asked to compute ends.
+/// [`has_ended`] says when. The vCPUs have no translations cached when they start again.
 pub fn end(cx: &mut HartCtx, vm: &Vm) {
     let own = &system().accelerators;
     let mut ended = 0;
     for interface in own.of(vm) {
         interface.leaf.fetch_and(!WRITE, Ordering::Relaxed);
         ended |= interface_event::ENDED << interface.number;
+        // Safety: a register of an interface whose VM has ended, or of what is not there; it takes this at any time.
+        if unsafe { entry::probe_register(interface.host + END) }.is_some() {
+            // Safety: as above, and it is there.
+            unsafe { ((interface.host + END) as *mut u32).write_volatile(1) };
+        }
     }
     if ended != 0 {
+        arch::fence_after_device();
         own.news.fetch_or(ended, Ordering::SeqCst);
         own.notify_waiter(cx);
     }
+}
+
+/// Whether nothing that the VM's virtual devices were asked for can reach memory any more: within the bound that the register
+/// END of `fabric/regs/virtual_device.rdl` states, whatever the device manager does.
+pub fn has_ended(vm: &Vm) -> bool {
+    let mut of_vm = system().accelerators.of(vm);
+    !of_vm.any(|interface| flag(interface, END))
 }
 
 fn manages(vcpu: &Vcpu) -> Result<&'static Accelerators, SbiError> {

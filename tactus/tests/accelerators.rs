@@ -465,6 +465,19 @@ fn a_hostile_guest_does_not_affect_others() {
     }
 }
 
+/// A computation ends with its VM: the next life's memory is not written by it.
+#[test]
+fn a_computation_ends_with_its_vm() {
+    let file = root().join("systems/hostile-afterlife.toml");
+    let outcome = run(&file, "watcher", none);
+    let seen = || explain(&outcome);
+    let vm = |name| outcome.journal.vm(name).expect("the system has it");
+    assert_eq!(vm("hostile").passed, ["hostile"], "\n{}", seen());
+    assert_eq!(vm("hostile").restarts, 30, "\n{}", seen());
+    assert_eq!(vm("watcher").passed, ["watcher"], "\n{}", seen());
+    assert_eq!(vm("manager").faults, 0, "\n{}", seen());
+}
+
 /// A guest without a channel to the device manager writes to its devices and waits, and knows nothing of regions.
 ///
 /// The hypervisor detects its request for a region.
@@ -511,6 +524,7 @@ fn requests_to_a_closed_page_are_not_lost() {
             [[vm]]
             name = "{name}"
             image = "@bench-dpr"
+            counters = true
             memory = "8MiB"
             bootargs = "tasks=5 bytes=4096 pause_us=40 requests=120 seed={seed}"
             [[vm.vcpu]]
@@ -565,6 +579,7 @@ fn contended(seed: u64) -> String {
             [[vm]]
             name = "{name}"
             image = "@bench-dpr"
+            counters = true
             memory = "8MiB"
             bootargs = "tasks=2,3,4,5 requests={EACH} stay=20 {tasks}"
             [[vm.vcpu]]

@@ -66,6 +66,11 @@ pub fn recheck_closed(_: &mut HartCtx, _: &Vm) {}
 /// None is to be closed.
 pub fn end(_: &mut HartCtx, _: &Vm) {}
 
+/// None computes.
+pub const fn has_ended(_: &Vm) -> bool {
+    true
+}
+
 /// There is no such call.
 pub fn requests(_: &mut HartCtx, _: &'static Vcpu, _: [u64; 4], _: bool) -> SbiResult {
     Err(SbiError::NOT_SUPPORTED)

@@ -2,6 +2,7 @@
 
 use super::{End, Entry, Fault, Life, Vm};
 use crate::accelerators;
+use crate::arch;
 use crate::arch::context::Exception;
 use crate::body::{Body, Wait};
 use crate::console;
@@ -205,6 +206,8 @@ impl Vm {
 
     /// One of its vCPUs has stopped, and no hart owns it. `true`: it was the last one; what follows is [`Vm::finish_end`]'s.
     pub fn vcpu_stopped(&self, vcpu: &'static Vcpu) -> bool {
+        // A computation that it asked for last is asked for before its VM's devices are told to end all.
+        arch::fence_after_device();
         let mut life = self.life.lock();
         vcpu.owner.release();
         vcpu.state.set(State::Stopped);
@@ -232,6 +235,12 @@ impl Vm {
             accelerators::end(cx, self);
             return false;
         }
+        if piece == 1 {
+            if !accelerators::has_ended(self) {
+                self.life.lock().pieces = 1;
+            }
+            return false;
+        }
         let (reason, code) = match end {
             End::Restart => {
                 {
@@ -247,7 +256,7 @@ impl Vm {
             End::Fail(code) => ("fail", code),
             End::Fault => ("fault", 0),
         };
-        if piece == 1 {
+        if piece == 2 {
             Line::new()
                 .begin_of("off", self.name)
                 .text("reason", reason)
@@ -256,11 +265,11 @@ impl Vm {
                 .send();
             return false;
         }
-        if let Some(on) = system().harts.get(piece - 2) {
+        if let Some(on) = system().harts.get(piece - 3) {
             self.report_usage(on);
             return false;
         }
-        if let Some(vcpu) = self.vcpus().get(piece - 2 - system().harts.len()) {
+        if let Some(vcpu) = self.vcpus().get(piece - 3 - system().harts.len()) {
             migration::report(vcpu);
             return false;
         }

@@ -13,6 +13,7 @@
 //! | `handler` | faults in its own trap handler | `lives=N`, `way=N`: only that one, once |
 //! | `mmio` | writes garbage to each register of its devices | `offsets=N` |
 //! | `accelerator` | garbage to a virtual device's registers, with restarts | `task=N`, `offsets=N`, `rounds=N` |
+//! | `afterlife` | restarts itself during computations of an accelerator, `qam16` | `lives=N` |
 //! | `io` | garbage to its I/O port and timed I/O, arbitrary requests, with restarts | `offsets=N`, `rounds=N` |
 //! | `code` | rewrites its own code | `ms=N` |
 //! | `reboot` | restarts itself without pause, checks for remains | `lives=N` |
@@ -29,6 +30,7 @@
 #![no_main]
 
 mod accelerator;
+mod afterlife;
 mod arena;
 mod code;
 mod dwindle;
@@ -86,6 +88,7 @@ fn main() {
             let (task, offsets) = (number("task", 2), number("offsets", 200));
             accelerator::attack(progress, task, offsets, number("rounds", 1));
         }
+        "afterlife" => afterlife::attack(progress, number("lives", 30)),
         "io" => io::attack(progress, number("offsets", 100), number("rounds", 1)),
         "code" => code::attack(progress, ticks),
         "reboot" => reboot::attack(progress, memory, number("lives", 60)),
