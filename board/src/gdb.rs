@@ -390,6 +390,7 @@ impl Server {
                 return Ok(Turn::Ended(session.get_reason()));
             }
         };
+        attached.packets.harts = self.debuggee.board.harts();
         let input = match attached.wire.receive(!running) {
             Ok(Received::Byte(byte)) => attached.packets.take(byte, running),
             Ok(Received::Nothing) => return Ok(Turn::On(attached)),
@@ -403,13 +404,15 @@ impl Server {
         match pass(attached.session, &mut self.debuggee, &input.pass) {
             Some(session) => {
                 attached.session = session;
+                attached.packets.accepted();
                 Ok(match attached.flush() {
                     Ok(()) => Turn::On(attached),
                     Err(_) => gone,
                 })
             }
             None => {
-                // The library could not read it, and its session is over. The next one begins where that one was.
+                // The library could not read it, and its session is over. The board stands still: while it runs, the
+                // library gets nothing that it can refuse. The next session begins where that one was.
                 let replay = attached.packets.replay();
                 let session = self.session()?;
                 let session = pass(session, &mut self.debuggee, &replay)

@@ -49,11 +49,15 @@ fn program() -> Vec<u8> {
 }
 
 fn board(harts: usize) -> Board {
+    board_in_turns(harts, 100)
+}
+
+fn board_in_turns(harts: usize, quantum: u64) -> Board {
     let profile = Profile::named("soc").expect("a profile");
     let options = setup::Options {
         harts: Some(harts),
         memory: Some(1 << 20),
-        quantum: Some(100),
+        quantum: Some(quantum),
         ..Default::default()
     };
     let (mut board, _) = setup::board(&profile, &options, Vec::new()).expect("a board");
@@ -112,6 +116,11 @@ impl Client {
     /// The next packet, with runs of equal characters expanded.
     fn receive(&mut self) -> String {
         while self.byte() != b'$' {}
+        self.receive_body()
+    }
+
+    /// The same behind its `$`.
+    fn receive_body(&mut self) -> String {
         let mut text = String::new();
         loop {
             match self.byte() {
@@ -133,6 +142,16 @@ impl Client {
     fn ask(&mut self, packet: &str) -> String {
         self.send(packet);
         self.receive()
+    }
+
+    /// The answer to bytes as they are: a packet, or `-`.
+    fn ask_raw(&mut self, bytes: &[u8]) -> String {
+        self.0.write_all(bytes).expect("a connection");
+        match self.byte() {
+            b'-' => "-".to_owned(),
+            b'$' => self.receive_body(),
+            _ => self.receive(),
+        }
     }
 
     /// A doubleword register of the current thread.
@@ -479,34 +498,208 @@ fn the_run_continues_after_interrupt_and_detach() {
     assert!(!board.stops_at(LOOP));
 }
 
+/// Malformed packets that end with their checksum, with the answer to each while the board is stopped.
+const MALFORMED: [(&[u8], &str); 62] = [
+    // Packets that are not known, the empty one among them.
+    (b"", ""),
+    (b"\xff\x80", ""),
+    (b"qUnknown", ""),
+    (b"qSupportedly", ""),
+    (b"vMustReplyEmpty", ""),
+    (b"zz", "E16"),
+    // No hexadecimal number where one must be, or too long a one.
+    (b"mzz,4", "E16"),
+    (b"m80000000", "E16"),
+    (b"m80000000,zz", "E16"),
+    (b"m80000000,-4", "E16"),
+    (b"m80000000,fffffffffffffffff", "E16"),
+    (b"m8000\x030000,4", "E16"),
+    (b"m,", "E16"),
+    (b"M80000100", "E16"),
+    (b"M80000100,4:0", "E16"),
+    (b"M80000100,1:0102", "E16"),
+    (b"M80000100,2:xyzw", "E16"),
+    (b"M800ffffe,4:01020304", "E0e"),
+    (b"Mfffffffffffffffffffff,1:01", "E16"),
+    (b"pzz", "E16"),
+    (b"P", "E16"),
+    (b"P5", "E16"),
+    (b"P5=", "E16"),
+    (b"P5=ef", "E16"),
+    (b"P5=zzzzzzzzzzzzzzzz", "E16"),
+    (b"P5=00112233445566778899", "E16"),
+    (b"G", "E16"),
+    (b"G00", "E16"),
+    (b"Gzz", "E16"),
+    (b"Hgq", "E16"),
+    (b"Hg", "E16"),
+    (b"Hx1", "E16"),
+    (b"T", "E16"),
+    (b"Z0", "E16"),
+    (b"Z0,zz,4", "E16"),
+    (b"z1,80000008", "E16"),
+    (b"qXfer:features:read:target.xml:0", "E16"),
+    (b"qXfer:features:read:target.xml:zz,10", "E16"),
+    (b"qRcmd,zz", "E16"),
+    // Actions that are not known, or of threads that there are not.
+    (b"vCont", "E16"),
+    (b"vCont;", "E16"),
+    (b"vCont;x", "E16"),
+    (b"vCont;c;", "E16"),
+    (b"vCont;t", "E16"),
+    (b"vCont;r1:1", "E16"),
+    (b"vCont;Szz:1", "E16"),
+    (b"vContinue", "E16"),
+    (b"vCont;s:zz", "E03"),
+    (b"vCont;c:9", "E03"),
+    (b"vCont;c:p9.1", "E03"),
+    (b"czz", "E16"),
+    // Binary data that are shorter or longer than they say, or end within an escape.
+    (b"X80000100,4:ab", "E16"),
+    (b"X80000100,1:ab", "E16"),
+    (b"X80000100,1:}", "E16"),
+    (b"X80000100:a", "E16"),
+    (b"Xzz,1:\xff", "E16"),
+    // Packets that would end the session, malformed.
+    (b"kill", "E16"),
+    (b"Dx", "E16"),
+    (b"D;zz", "E16"),
+    (b"D\xff", "E16"),
+    (b"vKill", "E16"),
+    (b"vKill;zz", "E16"),
+];
+
+/// Bytes that are no packet, or a damaged one, with the answer to each.
+fn damaged() -> Vec<(Vec<u8>, &'static str)> {
+    let long = [b"m", "0".repeat(4_100).as_bytes()].concat();
+    let mut damaged: Vec<(Vec<u8>, _)> = [
+        b"$g#00".as_slice(),
+        b"$g#zz",
+        b"$g#\xff\xff",
+        b"$m80000000,4#\x03\x03",
+        // An interrupt's byte in the middle, which the checksum does not count.
+        b"$m8000\x030000,4#8d",
+        b"$X80000100,1:}#00",
+    ]
+    .map(|bytes| (bytes.to_vec(), "-"))
+    .into();
+    damaged.push(([b"$", long.as_slice(), b"#00"].concat(), "-"));
+    damaged.push((packet(&long), "E16"));
+    damaged
+}
+
+/// Bytes that are not answered, and that the next good packet is read behind.
+const UNANSWERED: [&[u8]; 8] = [
+    b"noise between packets",
+    b"++++\x00\xff\x80",
+    b"#67#67",
+    b"$",
+    b"$m8000",
+    b"$m80000000,4#",
+    b"$m80000000,4#8",
+    b"$X80000100,4:}",
+];
+
 #[test]
-fn the_session_continues_after_a_malformed_packet() {
+fn malformed_packets_are_answered_and_change_nothing() {
+    for acknowledged in [true, false] {
+        let mut board = board(2);
+        let (end, ()) = session(&mut board, |mut client| {
+            client.ask("qSupported:swbreak+;hwbreak+");
+            if !acknowledged {
+                assert_eq!(client.ask("QStartNoAckMode"), "OK");
+            }
+            assert_eq!(client.ask("Hg2"), "OK");
+            let mut try_raw = |bytes: &[u8], expected: &str| {
+                let shown = bytes[..bytes.len().min(40)].escape_ascii();
+                assert_eq!(client.ask_raw(bytes), expected, "{shown}");
+                // The thread that was chosen before is in effect.
+                assert_eq!(client.register(65 + 0xf14), 1, "{shown}");
+            };
+            for (body, expected) in MALFORMED {
+                try_raw(&packet(body), expected);
+            }
+            for (bytes, expected) in damaged() {
+                // Without acknowledgements nothing is requested again.
+                let refused = expected == "-" && !acknowledged;
+                try_raw(&bytes, if refused { "E16" } else { expected });
+            }
+            for bytes in UNANSWERED {
+                try_raw(&[bytes, &packet(b"m80000000,4")].concat(), "13050000");
+            }
+            assert_eq!(client.ask("vCont;c"), "W00");
+        });
+        assert_eq!(end, POWER_OFF);
+        assert_eq!((board.trace_hash(), board.cycle(0)), plain(2));
+    }
+}
+
+#[test]
+fn malformed_packets_to_a_running_board_are_answered_and_do_not_stop_it() {
+    // Short turns: the board looks at the wire after a number of them.
+    let mut board = board_in_turns(2, 1);
+    // j . in place of the loop's beginning: the loop never ends.
+    board.write(LOOP, &0x6f_u32.to_le_bytes()).expect("memory");
+    let (end, ()) = session(&mut board, |mut client| {
+        let interrupt = |client: &mut Client| {
+            client.0.write_all(&[3]).expect("a connection");
+            assert!(client.receive().starts_with("T02"));
+            assert_eq!(client.register(32), LOOP);
+        };
+        client.send("vCont;c");
+        assert_eq!(client.byte(), b'+');
+        for (body, stopped) in MALFORMED {
+            let ends = [b"k".as_slice(), b"D", b"vKill"]
+                .iter()
+                .any(|end| body.starts_with(end));
+            let expected = if ends { stopped } else { "E10" };
+            assert_eq!(
+                client.ask_raw(&packet(body)),
+                expected,
+                "{}",
+                body.escape_ascii()
+            );
+        }
+        for (bytes, expected) in damaged() {
+            assert_eq!(client.ask_raw(&bytes), expected);
+        }
+        for bytes in UNANSWERED {
+            let answer = client.ask_raw(&[bytes, &packet(b"g")].concat());
+            assert_eq!(answer, "E10", "{}", bytes.escape_ascii());
+        }
+        interrupt(&mut client);
+        assert_eq!(client.ask("k;"), "E16");
+        client.send("vCont;c");
+        interrupt(&mut client);
+        assert_eq!(client.ask("M80000008,4:13051500"), "OK");
+        assert_eq!(client.ask("vCont;c"), "W00");
+    });
+    assert_eq!(end, POWER_OFF);
+}
+
+#[test]
+fn a_refused_packet_takes_nothing_back_that_was_set() {
     let mut board = board(2);
     let (end, ()) = session(&mut board, |mut client| {
-        client.ask("qSupported:swbreak+;hwbreak+");
-        assert_eq!(client.ask("Hg2"), "OK");
-        assert_eq!(client.ask("P5=efbeadde00000000"), "OK");
-        for packet in [
-            "mzz,4",
-            "m80000000",
-            "M80000000,4:0",
-            "P",
-            "Hgq",
-            "vCont;r1",
-            "Z0",
-            "qXfer:features:read:target.xml:0",
-            &"m".repeat(9000),
-        ] {
-            assert_eq!(client.ask(packet), "E16", "{packet}");
-            // The settings from before are still in effect.
-            assert_eq!(client.register(5), 0xdead_beef, "{packet}");
+        for features in ["qSupported", "qSupported:", "qSupported:;;swbreak+;"] {
+            assert!(client.ask(features).contains("PacketSize="), "{features}");
+            assert_eq!(client.ask("mzz,4"), "E16", "{features}");
         }
-        // Damaged on the way: the server requests it again.
-        client.0.write_all(b"$g#00").expect("a connection");
-        assert_eq!(client.byte(), b'-');
-        assert_eq!(client.ask("QStartNoAckMode"), "OK");
+        assert_eq!(client.ask(&format!("Z1,{:x},4", LOOP)), "OK");
+        // The thread of `s`.
+        assert_eq!(client.ask("Hc2"), "OK");
         assert_eq!(client.ask("mzz,4"), "E16");
-        assert_eq!(client.register(5), 0xdead_beef);
+        assert!(client.ask("s").contains("thread:02;"));
+        // An interrupt of a stopped board, which takes effect at the next `vCont`.
+        client.0.write_all(&[3]).expect("a connection");
+        assert_eq!(client.ask("mzz,4"), "E16");
+        assert_eq!(client.ask("vCont;x"), "E16");
+        assert!(client.ask("vCont;c").starts_with("T02"));
+        assert!(client.ask("vCont;c").contains("hwbreak"));
+        assert_eq!(client.ask(&format!("z1,{:x},4", LOOP)), "OK");
+        assert_eq!(client.ask("mzz,4"), "E16");
+        // No more of a long read than an answer has room for.
+        assert_eq!(client.ask("m80000000,100000").len(), 4092);
         assert_eq!(client.ask("vCont;c"), "W00");
     });
     assert_eq!(end, POWER_OFF);
@@ -809,6 +1002,61 @@ proptest! {
             "(D|vKill);[0-3]",
         ], 1..12)) {
         take(bodies.iter().flat_map(|body| packet(body.as_bytes())));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever is sent, a session of good packets works behind it.
+    #[test]
+    fn a_good_session_works_behind_whatever_was_sent(pieces in prop::collection::vec(
+        prop_oneof![
+            // Bytes that are no packet; packets with a body of any bytes; packets with a checksum of any.
+            prop::collection::vec(any::<u8>(), 0..40),
+            prop::collection::vec(any::<u8>(), 0..40)
+                .prop_filter("it ends the session", |body| !matches!(body[..], [b'k' | b'D', ..]))
+                .prop_map(|body| packet(&body)),
+            ("([a-jl-zA-CE-Z?!,:;=][a-zA-Z0-9,:;=]{0,20})?", any::<u8>())
+                .prop_map(|(body, sum)| format!("${body}#{sum:02x}").into_bytes()),
+            // Packets of which a part is wrong.
+            prop_oneof![
+                "[mpTXqvsczZ?][0-9a-fA-F,:;=p-]{0,24}",
+                "M8000010[0-9a-z]?,[0-9a-z]{1,2}:([0-9a-z]{2}){0,8}",
+                "X8000010[0-9]?,[0-9a-z]:[a-z}]{0,8}",
+                "vCont;[cCsSrtx][0-9a-z,]{0,4}(:[0-9p.-]{1,5})?(;[cx])?",
+                "H[gcx](-1|[0-9a-z]{1,2})",
+                "(k|D|vKill)[;a-z][g-z]{1,4}",
+                "q(Supported|Rcmd|XThreadInfo|fThreadInfo)[:,;0-9a-z+]{0,12}",
+            ].prop_map(|body| packet(body.as_bytes())),
+            // Packets that were cut off, interrupts, acknowledgements.
+            "[$][mMXgGv][0-9a-f,;]{0,12}(#[0-9a-f]?)?".prop_map(String::into_bytes),
+            Just(vec![3]),
+            "[+-]{1,3}".prop_map(String::into_bytes),
+        ],
+        0..16,
+    )) {
+        // Short turns: the board looks at the wire after a number of them.
+        let mut board = board_in_turns(2, 1);
+        // j . in place of the loop's beginning: the loop never ends.
+        board.write(LOOP, &0x6f_u32.to_le_bytes()).expect("memory");
+        let mut sent = pieces.concat();
+        // Closes a packet that was left open, and stops the board if it runs.
+        sent.extend([packet(b""), vec![3]].concat());
+        for body in ["Hg1", "qfThreadInfo", "vCont?", "k"] {
+            sent.extend(packet(body.as_bytes()));
+        }
+        let limit = Femtoseconds(3_600 * Femtoseconds::SECOND.0);
+        let answers = gdb_harness::take_until(board, 0, sent.into(), &[limit]);
+        let answers: Vec<u8> = answers.into_iter().filter(|byte| *byte != b'+').collect();
+        let expected: Vec<u8> = ["OK", "m01,02", "vCont;c;C;s;S;r"]
+            .iter()
+            .flat_map(|body| packet(body.as_bytes()))
+            .collect();
+        prop_assert!(
+            answers.ends_with(&expected),
+            "{}\n{}", pieces.concat().escape_ascii(), answers.escape_ascii()
+        );
     }
 }
 

@@ -38,6 +38,16 @@ pub enum Number {
     Virtual,
 }
 
+impl Number {
+    /// Its bytes in packets.
+    pub const fn size(self) -> usize {
+        match self {
+            Self::Privilege | Self::Virtual => 1,
+            Self::X(_) | Self::Pc | Self::F(_) | Self::Csr(_) => 8,
+        }
+    }
+}
+
 const PC: usize = 32;
 const FIRST_F: usize = 33;
 const FIRST_CSR: usize = 65;
@@ -46,16 +56,16 @@ const VIRTUAL: usize = PRIVILEGE + 1;
 
 impl RegId for Number {
     fn from_raw_id(id: usize) -> Option<(Self, Option<NonZeroUsize>)> {
-        let (number, size) = match id {
-            0..PC => (Self::X(id), 8),
-            PC => (Self::Pc, 8),
-            FIRST_F..FIRST_CSR => (Self::F(id - FIRST_F), 8),
-            FIRST_CSR..PRIVILEGE => (Self::Csr((id - FIRST_CSR) as u16), 8),
-            PRIVILEGE => (Self::Privilege, 1),
-            VIRTUAL => (Self::Virtual, 1),
+        let number = match id {
+            0..PC => Self::X(id),
+            PC => Self::Pc,
+            FIRST_F..FIRST_CSR => Self::F(id - FIRST_F),
+            FIRST_CSR..PRIVILEGE => Self::Csr((id - FIRST_CSR) as u16),
+            PRIVILEGE => Self::Privilege,
+            VIRTUAL => Self::Virtual,
             _ => return None,
         };
-        Some((number, NonZeroUsize::new(size)))
+        Some((number, NonZeroUsize::new(number.size())))
     }
 }
 

@@ -745,11 +745,11 @@ impl SingleRegisterAccess<Tid> for Debuggee {
         if self.is_elsewhere(thread) {
             return Err(TargetError::Errno(NO_SUCH_THREAD));
         }
+        if bytes.len() != number.size() {
+            return Err(TargetError::Errno(BAD_VALUE));
+        }
         let mut value = [0; 8];
-        value
-            .get_mut(..bytes.len())
-            .ok_or(TargetError::Errno(BAD_VALUE))?
-            .copy_from_slice(bytes);
+        value[..bytes.len()].copy_from_slice(bytes);
         let value = u64::from_le_bytes(value);
         let mode = self.board.mode(hart);
         match number {

@@ -39,7 +39,23 @@ pub fn packet(body: &[u8]) -> Vec<u8> {
 /// Runs a board with this many guests under a server that receives `sent`. Returns the answers.
 ///
 /// The server may refuse the input, but must not fail.
-pub fn take(mut board: Board, guests: u16, sent: VecDeque<u8>) -> Vec<u8> {
+pub fn take(board: Board, guests: u16, sent: VecDeque<u8>) -> Vec<u8> {
+    // The first run may be killed; the second continues without a debugger.
+    take_until(
+        board,
+        guests,
+        sent,
+        &[1_000_000_000, 2_000_000_000].map(Femtoseconds),
+    )
+}
+
+/// The same, with a run until each of the limits.
+pub fn take_until(
+    mut board: Board,
+    guests: u16,
+    sent: VecDeque<u8>,
+    limits: &[Femtoseconds],
+) -> Vec<u8> {
     let answers = Arc::new(Mutex::new(Vec::new()));
     let wire = Memory {
         sent,
@@ -50,9 +66,9 @@ pub fn take(mut board: Board, guests: u16, sent: VecDeque<u8>) -> Vec<u8> {
         name: "guest".to_owned(),
     });
     let mut server = Server::attached(Box::new(wire), guests.collect()).expect("a session");
-    // The first run may be killed; the second continues without a debugger.
-    let _ = server.run(&mut board, Femtoseconds(1_000_000_000));
-    let _ = server.run(&mut board, Femtoseconds(2_000_000_000));
+    for limit in limits {
+        server.run(&mut board, *limit).expect("no input ends a run");
+    }
     let _ = board.trace_hash();
     let answers = answers.lock().expect("no other thread");
     answers.clone()
