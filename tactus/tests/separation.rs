@@ -66,6 +66,7 @@ fn interrupts_for_best_effort_wait_for_real_time(on: On) {
         address = 0x1000_0000
         size = 0x1000
         interrupts = [10]
+        trusted = true
         [[vm]]
         name = "freertos"
         image = "@freertos-dispatch"

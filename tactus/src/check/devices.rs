@@ -284,8 +284,11 @@ fn on_platform<'p>(
         return None;
     }
     let Some(found) = profile.devices.iter().find(|d| d.extent().contains(host)) else {
-        let given_away =
-            |d: &&profile::Device| d.kept.is_none() && (profile.iommu || !d.bus_master);
+        let given_away = |d: &&profile::Device| {
+            d.kept.is_none()
+                && (profile.iommu || !d.bus_master)
+                && (device.trusted || d.name != profile.console.device)
+        };
         let known: Vec<String> = profile
             .devices
             .iter()
@@ -315,6 +318,19 @@ fn on_platform<'p>(
                 found.name, profile.name
             ),
             "remove this device; no VM can have it and be isolated",
+        );
+        return None;
+    }
+    if found.name == profile.console.device && !device.trusted {
+        judge.note(
+            Code::KeptDevice,
+            span,
+            "carries all consoles",
+            format!(
+                "{title} is the platform's {}, which carries the consoles of all VMs, the hypervisor's log and its records: the guest could forge them, or silence them by setting LCR.DLAB",
+                found.name
+            ),
+            "remove this device, as each VM has a virtual UART of its own; or write `trusted = true` here, if the guest is trusted with the run's whole output",
         );
         return None;
     }

@@ -100,7 +100,7 @@ fn platform(plan: &Plan) -> String {
             if plan.uart {
                 format!("the platform's {}", plan.profile.console.device)
             } else {
-                "the firmware's console, as a VM has the UART".into()
+                "the firmware's; a trusted VM has the UART, and can forge or silence them".into()
             },
         ],
     ];

@@ -209,6 +209,7 @@ fault_tests! {
     image_no_room = "image-no-room",
     no_such_device = "no-such-device",
     kept_device = "kept-device",
+    console_device = "console-device",
     bus_master = "bus-master",
     device_twice = "device-twice",
     guest_overlap = "guest-overlap",
@@ -428,6 +429,7 @@ priority = 200
 address = 0x1000_0000
 size = 0x1000
 interrupts = [10]
+trusted = true
 
 [[channel]]
 name = "phase"
@@ -961,7 +963,9 @@ fn any_vm() -> impl Strategy<Value = String> {
             }
             text += &vcpus;
             if let Some((address, guest)) = device {
-                text += &format!("[[vm.device]]\naddress = {address:#x}\nsize = 0x1000\n");
+                text += &format!(
+                    "[[vm.device]]\naddress = {address:#x}\nsize = 0x1000\ntrusted = true\n"
+                );
                 if let Some(guest) = guest {
                     text += &format!("guest_address = {guest:#x}\n");
                 }

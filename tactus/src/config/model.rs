@@ -306,6 +306,8 @@ pub struct Device {
     pub guest_address: Option<At<Address>>,
     /// Its PLIC sources.
     pub interrupts: Vec<At<u32>>,
+    /// Whether the VM may have the device that carries the consoles.
+    pub trusted: bool,
 }
 
 /// `[[vm.accelerator]]`: a virtual device.

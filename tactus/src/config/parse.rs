@@ -111,6 +111,7 @@ const DEVICE: &[Key] = &[
     ("size", "\"4KiB\""),
     ("guest_address", "0x5000_0000"),
     ("interrupts", "[11]"),
+    ("trusted", "true"),
 ];
 const ACCELERATOR: &[Key] = &[
     ("task", "\"qam16\""),
@@ -661,6 +662,9 @@ fn read_device(reader: &mut Reader, vm: &str, mut table: Table<'_>) -> Device {
             .array(reader, "interrupts")
             .map(|interrupts| interrupts.value)
             .unwrap_or_default(),
+        trusted: table
+            .optional(reader, "trusted")
+            .is_some_and(|trusted: At<bool>| trusted.value),
     };
     table.finish(reader);
     device
