@@ -7,6 +7,7 @@ use crate::config::IoPolicy;
 use crate::plan;
 use crate::problem::count;
 
+pub(crate) use memory::{Memory, Transfers};
 pub(crate) use mesh::Mesh;
 
 /// The longest request.
@@ -99,6 +100,21 @@ impl Request {
         }
     }
 
+    /// Its accesses to memory, where its data are there (`docs/src/reference/io-hypervisor.md`).
+    pub(crate) const fn transfers(self) -> Transfers {
+        match self {
+            Self::UartRead => Transfers::to_memory(QUEUE_BYTES),
+            Self::FlashRead(length) | Self::EthernetRead(length) => Transfers::to_memory(length),
+            Self::UartWrite(length)
+            | Self::FlashWrite(length)
+            | Self::VgaWrite(length)
+            | Self::EthernetWrite(length) => Transfers::from_memory(length),
+            // The rectangle's size and colour.
+            Self::VgaFill(_) => Transfers::from_memory(5),
+            Self::FlashErase => Transfers::from_memory(0),
+        }
+    }
+
     /// All kinds that a port may ask, for which a bound is of interest; what takes a device longest is among them.
     pub(crate) fn all(port: Port) -> Vec<Self> {
         let mut all = Vec::new();
@@ -175,8 +191,8 @@ pub(crate) fn wait(policy: IoPolicy, turns: &[u64], own: usize) -> Option<u64> {
 /// How requests come.
 #[derive(Clone, Debug)]
 pub(crate) enum Way {
-    /// By a page of the port.
-    Page,
+    /// By a page of the port, with data in its buffers or in memory.
+    Page(Memory),
     /// By packets from tiles. Ports are numbered as they are.
     Mesh(Mesh),
 }
@@ -193,8 +209,18 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// The longest that a request of a port, by its number, takes, in cycles of the fabric, whatever the others ask for that they may. `None`: that is not bounded, or there
-    /// is no such port.
+    /// How long a request's data are on their way between port and memory at most, in cycles of the fabric, whatever the others ask for. `None`: by this way no data
+    /// are in memory.
+    pub(crate) fn in_memory(&self, number: usize, request: Request) -> Option<u64> {
+        let Way::Page(memory) = &self.way else {
+            return None;
+        };
+        let others = self.ports.iter().filter(|(port, _)| *port != number);
+        Some(memory.time(request.transfers(), memory::before(number, others.count())))
+    }
+
+    /// The longest that a request of a port, by its number, takes, in cycles of the fabric, whatever the others ask for that they may, wherever its data are. `None`: that is
+    /// not bounded, or there is no such port.
     pub(crate) fn bound(&self, number: usize, request: Request) -> Option<u64> {
         let flash = Request::FlashErase.device();
         // Bytes of a page that a writer has left joined are programmed first.
@@ -224,7 +250,7 @@ impl Shared {
         };
         let turns: Vec<u64> = users.iter().map(|(_, turn)| *turn).collect();
         let way = match &self.way {
-            Way::Page => PORT_WAY,
+            Way::Page(_) => PORT_WAY,
             Way::Mesh(mesh) => {
                 // All others' responses may go before.
                 let back = self.ports.iter().map(|(tile, _)| mesh.back[*tile]);
@@ -232,7 +258,128 @@ impl Shared {
             }
         };
         let wait = wait(self.policies[request.device()], &turns, own)?;
-        Some(way + pending + wait + turn(*port, request))
+        let in_memory = self.in_memory(number, request).unwrap_or(0);
+        Some(way + pending + in_memory + wait + turn(*port, request))
+    }
+}
+
+/// Data between a port and its VM's memory, by the tree of four ports (`docs/src/reference/memory-tree.md`) and the coherent port.
+///
+/// A port's engine has one access under way: a line of 64 bytes that is read, or a row of 8 bytes that is written. It fetches all data of a request before it asks for the
+/// device, and stores what came back after the device is done: no port has a device while its data are on their way, and the times add up. An access takes
+///
+/// * what the engine and the tree take, where nothing waits: [`ENGINE`](memory::ENGINE);
+/// * for each access of another port that goes before, the longest that the tree's root is busy with one;
+/// * as long as the root is busy with it.
+mod memory {
+    use tactus_board::profile::Profile;
+    use tactus_board::timing::parameters;
+
+    /// Bytes that one access reads, and that one writes.
+    const LINE: u64 = 64;
+    const ROW: u64 = 8;
+    /// Cycles of an access beside its root's: `Locate`, `Load`, the register of each of the tree's two levels, the register of replies, `Reply`.
+    pub(super) const ENGINE: u64 = 6;
+    /// Cycles of the root beside memory's, of a read and of a write: until the last of its registers shows the access at the port (`axi_master`); the words of a line, or
+    /// the answer.
+    const ROOT_READ: u64 = 2 + LINE / ROW;
+    const ROOT_WRITE: u64 = 3 + 1;
+
+    /// The accesses to memory of a request.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) struct Transfers {
+        reads: u64,
+        writes: u64,
+    }
+
+    impl Transfers {
+        pub(super) const fn from_memory(bytes: u64) -> Self {
+            Self {
+                reads: bytes.div_ceil(LINE),
+                writes: 0,
+            }
+        }
+
+        pub(super) const fn to_memory(bytes: u64) -> Self {
+            Self {
+                reads: 0,
+                writes: bytes.div_ceil(ROW),
+            }
+        }
+    }
+
+    /// How many accesses of other ports, of so many, go before one of a port at most, with the one that is under way. The tree's nodes let an access pass one of the other
+    /// side; each port has one access. Those on the right may be passed at the root once more (`no_access_waits_for_more_others_than_stated` tries all that can happen).
+    pub(super) const fn before(port: usize, others: usize) -> u64 {
+        let again = port >= 2 && others >= 2;
+        others as u64 + again as u64
+    }
+
+    /// How long the root is busy with an access at most, in cycles of the fabric.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) struct Memory {
+        read: u64,
+        write: u64,
+    }
+
+    impl Memory {
+        /// That of a board: each line of the L2 cache is found in another L1 cache, or comes from memory, where all other masters' requests go before. `None`: it has no
+        /// fabric.
+        pub(crate) fn of(profile: &Profile) -> Option<Self> {
+            let fabric = profile.fabric.as_ref()?;
+            let timing = &profile.timing;
+            let masters = u64::from(profile.harts.max) + 1;
+            let access = longest_access(&timing.memory, masters);
+            // Without caches, words stand for lines.
+            let (line, read, write) =
+                timing
+                    .caches
+                    .as_ref()
+                    .map_or((ROW, access, access), |caches| {
+                        let l2 = u64::from(caches.l2_latency);
+                        let copies = u64::from(caches.intervention.max(caches.snoop));
+                        let invalidated = copies.max(caches.invalidation.into());
+                        let line = caches.l1d.line;
+                        (line, l2 + access.max(copies), l2 + access.max(invalidated))
+                    });
+            // To the harts' clock and back: each side sees a signal at its next edge, and `crossing` cycles later.
+            let hart_cycles = |cycles: u64| {
+                let cycles = u128::from(1 + fabric.crossing + cycles);
+                let there =
+                    (cycles * u128::from(fabric.clock_hz)).div_ceil(profile.clock_hz.into());
+                there as u64 + fabric.crossing
+            };
+            Some(Self {
+                read: ROOT_READ + hart_cycles(LINE.div_ceil(line) * read),
+                write: ROOT_WRITE + hart_cycles(write),
+            })
+        }
+
+        /// That of transfers of which each waits for so many accesses of others.
+        pub(super) const fn time(self, transfers: Transfers, before: u64) -> u64 {
+            let longest = if self.read > self.write {
+                self.read
+            } else {
+                self.write
+            };
+            let around = ENGINE + before * longest;
+            transfers.reads * (around + self.read) + transfers.writes * (around + self.write)
+        }
+    }
+
+    /// Of main memory, in cycles of the harts, while each of the masters has a request there.
+    fn longest_access(memory: &parameters::Memory, masters: u64) -> u64 {
+        let sum = |costs: &[u32]| costs.iter().map(|cost| u64::from(*cost)).sum::<u64>();
+        match memory {
+            parameters::Memory::Fixed(fixed) => {
+                masters * u64::from(fixed.transfer) + u64::from(fixed.latency)
+            }
+            parameters::Memory::OpenRow(row) => {
+                let latency = row.row_hit.max(row.row_closed).max(row.row_conflict);
+                masters * u64::from(row.transfer.max(row.bank_busy))
+                    + sum(&[row.refresh_cycles, row.controller, latency])
+            }
+        }
     }
 }
 
@@ -342,7 +489,12 @@ mod mesh {
 }
 
 #[cfg(test)]
+mod measured;
+
+#[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
     use proptest::prelude::*;
 
     use super::*;
@@ -421,6 +573,145 @@ mod tests {
         assert_eq!(wait(IoPolicy::FixedPriority, &turns, 0), Some(30 + 5 + 4));
         assert_eq!(wait(IoPolicy::FixedPriority, &turns, 1), None);
         assert_eq!(wait(IoPolicy::Fifo, &[7], 0), Some(9));
+    }
+
+    /// The memory tree of four ports (`memory_tree_node.sv`, `BLOCKED_MAX` = 1), of which each has one access: the registers of the left and the right node and of the root
+    /// node, how often what waits on the right of each has been passed, the access that the root is busy with, and those that are offered.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+    struct Tree {
+        registers: [Option<u8>; 3],
+        passed: [bool; 3],
+        busy: Option<u8>,
+        offered: u8,
+    }
+
+    /// The access that a node's register takes: the left one, or the right one if it is alone or has been passed.
+    fn select(left: Option<u8>, right: Option<u8>, passed: &mut bool) -> Option<u8> {
+        let takes_right = right.is_some() && (left.is_none() || *passed);
+        *passed = right.is_some() && !takes_right;
+        if takes_right { right } else { left }
+    }
+
+    impl Tree {
+        fn has(&self, port: u8) -> bool {
+            let registers = self.registers.iter().chain([&self.busy]);
+            self.offered >> port & 1 != 0 || registers.flatten().any(|own| *own == port)
+        }
+
+        /// A cycle of the tree, in which the root takes an access if it is idle. Gives that.
+        fn cycle(mut self) -> (Self, Option<u8>) {
+            let taken = self.registers[2].filter(|_| self.busy.is_none());
+            self.busy = self.busy.or(taken);
+            if taken.is_some() {
+                self.registers[2] = None;
+            }
+            let mut room = [self.registers[0].is_none(), self.registers[1].is_none()];
+            if self.registers[2].is_none() {
+                let [left, right, _] = self.registers;
+                let selected = select(left, right, &mut self.passed[2]);
+                self.registers[2] = selected;
+                for side in [0, 1] {
+                    if selected.is_some() && self.registers[side] == selected {
+                        self.registers[side] = None;
+                        room[side] = true;
+                    }
+                }
+            }
+            for side in [0, 1] {
+                if room[side] {
+                    let offers = |port: u8| (self.offered >> port & 1 != 0).then_some(port);
+                    let (left, right) = (offers(2 * side as u8), offers(2 * side as u8 + 1));
+                    let selected = select(left, right, &mut self.passed[side]);
+                    self.registers[side] = selected;
+                    self.offered &= !selected.map_or(0, |port| 1 << port);
+                }
+            }
+            (self, taken)
+        }
+
+        /// All that can follow in a cycle, when any of `ports` without an access may offer one, and the access under way may end.
+        fn next(self, ports: u8) -> Vec<(Self, Option<u8>)> {
+            let idle = (0..4).filter(|port| ports >> port & 1 != 0 && !self.has(*port));
+            let idle = idle.fold(0, |all: u8, port| all | 1 << port);
+            let mut all = Vec::new();
+            for more in (0..16).filter(|more| more & !idle == 0) {
+                let (next, taken) = Self {
+                    offered: self.offered | more,
+                    ..self
+                }
+                .cycle();
+                all.push((next, taken));
+                if self.busy.is_some() {
+                    all.push((Self { busy: None, ..next }, taken));
+                }
+            }
+            all
+        }
+    }
+
+    /// All that the tree can come to from some states.
+    fn reached(from: BTreeSet<Tree>, next: impl Fn(Tree) -> Vec<Tree>) -> BTreeSet<Tree> {
+        let mut all = from.clone();
+        let mut open: Vec<Tree> = from.into_iter().collect();
+        while let Some(state) = open.pop() {
+            open.extend(next(state).into_iter().filter(|next| all.insert(*next)));
+        }
+        all
+    }
+
+    /// Accesses that the root is busy with, from the offer of a port's access until it takes that, at most.
+    fn most_before(own: u8, ports: u8) -> u64 {
+        let states = |next: Vec<(Tree, _)>| next.into_iter().map(|(next, _)| next).collect();
+        let all = reached([Tree::default()].into(), |state| states(state.next(ports)));
+        let offered = all.into_iter().filter(|state| !state.has(own));
+        let offered: BTreeSet<Tree> = offered
+            .map(|state| Tree {
+                offered: state.offered | 1 << own,
+                ..state
+            })
+            .collect();
+        let others = ports & !(1 << own);
+        let waits = |state: Tree| {
+            let mut next = state.next(others);
+            next.retain(|(_, taken)| *taken != Some(own));
+            next
+        };
+        let all = reached(offered.clone(), |state| states(waits(state)));
+        // The longest way, by as many rounds as it has steps.
+        let mut most: BTreeMap<Tree, u64> = all.iter().map(|state| (*state, 0)).collect();
+        for _ in 0..100 {
+            let mut changed = false;
+            for state in &all {
+                let next = waits(*state).into_iter();
+                let here = next
+                    .map(|(next, taken)| most[&next] + u64::from(taken.is_some()))
+                    .max();
+                changed |= here > Some(most[state]);
+                most.insert(*state, here.unwrap_or(0).max(most[state]));
+            }
+            if !changed {
+                let under_way = |state: &Tree| u64::from(state.busy.is_some());
+                let from = offered.iter();
+                return from
+                    .map(|state| most[state] + under_way(state))
+                    .max()
+                    .expect("some");
+            }
+        }
+        panic!("port {own} of {ports:#06b} may wait for ever");
+    }
+
+    #[test]
+    fn no_access_waits_for_more_others_than_stated() {
+        for ports in 1_u8..16 {
+            for own in (0..4).filter(|own| ports >> own & 1 != 0) {
+                let others = ports.count_ones() as usize - 1;
+                let (most, stated) = (most_before(own, ports), memory::before(own.into(), others));
+                assert!(most <= stated, "{own} of {ports:#06b}: {most}");
+                // With all ports it is no more than it has to be.
+                assert!(most == stated || ports != 15, "{own}: {most}");
+            }
+        }
     }
 
     #[test]

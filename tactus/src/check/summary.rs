@@ -12,7 +12,7 @@ use super::time::{reservation_text, time_text};
 use super::{Verdict, command::tally};
 use crate::config::{Address, Class, IoPolicy, Nanoseconds, Share, Size};
 use crate::guest_image::extent_text;
-use crate::io_bounds::{Mesh, Port, Request, Shared, Way};
+use crate::io_bounds::{Memory, Mesh, Port, Request, Shared, Way};
 use crate::plan::{IoPort, OnFault, Plan, Tiles, Vcpu, Vm};
 use crate::problem::count;
 
@@ -351,7 +351,10 @@ fn io(plan: &Plan) -> String {
         let vm = plan.vms[engine.vm].name.as_str();
         (number, vm, engine.pins.as_slice())
     });
-    text + &shared(&ports, io.policies, Way::Page, &plan.profile.name) + &pins(engines)
+    let platform = &plan.profile.name;
+    let memory = Profile::named(platform).and_then(|profile| Memory::of(&profile));
+    let way = memory.map(Way::Page);
+    text + &shared(&ports, io.policies, way, platform) + &pins(engines)
 }
 
 /// A system of tiles in words and tables.
@@ -401,7 +404,7 @@ pub fn of_tiles(tiles: &Tiles, verdict: &Verdict) -> String {
             .map(|tile| tile.number as usize)
             .collect();
         let way = Way::Mesh(Mesh::of(&senders));
-        text += &shared(&ports, policies, way, &tiles.platform);
+        text += &shared(&ports, policies, Some(way), &tiles.platform);
     }
     let engines = tiles.tiles.iter().filter(|tile| !tile.pins.is_empty());
     text + &pins(engines.map(|tile| (tile.number as usize, tile.vm.as_str(), tile.pins.as_slice())))
@@ -415,8 +418,13 @@ struct Sharer<'p> {
     reads: bool,
 }
 
-/// What ports have, and how long their requests take at most.
-fn shared(ports: &[Sharer<'_>], policies: [IoPolicy; 4], way: Way, platform: &str) -> String {
+/// What ports have, and how long their requests take at most. `way`: `None` where the platform's times are not known.
+fn shared(
+    ports: &[Sharer<'_>],
+    policies: [IoPolicy; 4],
+    way: Option<Way>,
+    platform: &str,
+) -> String {
     let mut rows = vec![row(&["I/O port", "VM", "UART", "flash", "VGA", "Ethernet"])];
     let nothing = || "-".to_owned();
     for Sharer {
@@ -455,6 +463,9 @@ fn shared(ports: &[Sharer<'_>], policies: [IoPolicy; 4], way: Way, platform: &st
         return String::new();
     }
     let mut text = section(&rows);
+    let Some(way) = way else {
+        return text;
+    };
     let all = Shared {
         policies,
         way,
@@ -467,16 +478,26 @@ fn shared(ports: &[Sharer<'_>], policies: [IoPolicy; 4], way: Way, platform: &st
     let Some(hz) = clock.and_then(|fabric| u32::try_from(fabric.clock_hz).ok()) else {
         return text;
     };
-    rows = vec![row(&["I/O port", "request", "at the device", "within"])];
+    let by_page = matches!(all.way, Way::Page(_));
+    let mut head = row(&["I/O port", "request", "at the device"]);
+    head.extend(by_page.then(|| "data in memory".to_owned()));
+    head.push("within".to_owned());
+    rows = vec![head];
     for (number, port) in &all.ports {
         for request in Request::all(*port) {
             let bound = all.bound(*number, request);
-            rows.push(vec![
+            let mut line = vec![
                 number.to_string(),
                 request.to_string(),
                 time_text(request.turn(), hz),
-                bound.map_or_else(|| "no bound".into(), |bound| time_text(bound, hz)),
-            ]);
+            ];
+            let in_memory = all.in_memory(*number, request);
+            line.extend(in_memory.map(|cycles| match cycles {
+                0 => "-".to_owned(),
+                _ => time_text(cycles, hz),
+            }));
+            line.push(bound.map_or_else(|| "no bound".into(), |bound| time_text(bound, hz)));
+            rows.push(line);
         }
     }
     text += &section(&rows);
