@@ -49,6 +49,10 @@ static ADMISSION: Lock<Admission> = Lock::new(Admission {
     search: Search::new(),
 });
 
+/// The turns of those that ask. They wait here for each other, so that a hart whose vCPU has stopped, perhaps below an
+/// interrupt of a real-time vCPU, waits for one step of one of them at most. Locked before [`ADMISSION`].
+static ASKING: Lock<()> = Lock::new(());
+
 /// Enters the reservations of the configuration, which the tool has judged; called once, at boot.
 pub fn initialise(blob: &Blob) {
     let ledger = &mut ADMISSION.lock().ledger;
@@ -105,6 +109,7 @@ pub type VcpusToNotify = [Option<&'static Vcpu>; 2];
 
 /// Does one step of the request that is being judged, which becomes this one if there is none; the answer, if it is there.
 pub fn step(vcpu: &'static Vcpu, wanted: &AdmissionRequest) -> (Option<SbiResult>, VcpusToNotify) {
+    let _turn = ASKING.lock();
     let mut admission = ADMISSION.lock();
     let verdict = vcpu.verdict.swap(0, Ordering::SeqCst);
     if verdict == ACCEPTED {
