@@ -969,6 +969,31 @@ fn the_wire_in_memory_is_answered() {
     );
 }
 
+/// A thread's number may have leading zeros, and may be no thread's.
+#[test]
+fn any_number_of_a_thread_is_answered() {
+    for body in [
+        "Hc00",
+        "Hg00",
+        "Hc-1",
+        "Hc0002",
+        "Hg0002",
+        "Hcff",
+        "Hg-1",
+        "Hcffffffffffffffffff",
+    ] {
+        take(packet(body.as_bytes()));
+        take(
+            [
+                packet(body.as_bytes()),
+                packet(b"vCont;x"),
+                packet(b"m80000000,4"),
+            ]
+            .concat(),
+        );
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 

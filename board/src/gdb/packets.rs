@@ -313,13 +313,18 @@ impl Packets {
         };
         // A number alone, of whatever thread; the library reads it.
         if !self.multiprocess && !rest.starts_with('p') {
+            // Without leading zeros: `00` the library cannot read.
+            let packet = match hex(rest) {
+                Some(thread) => format!("{head}{thread:x}").into_bytes(),
+                None => body.to_vec(),
+            };
             match (head, hex(rest)) {
                 ("Hg", Some(thread @ 1..)) => self.general = thread,
-                ("Hc", Some(_)) => self.resumed_threads = Some(body.to_vec()),
-                ("Hc", None) if rest == "-1" => self.resumed_threads = Some(body.to_vec()),
+                ("Hc", Some(_)) => self.resumed_threads = Some(packet.clone()),
+                ("Hc", None) if rest == "-1" => self.resumed_threads = Some(packet.clone()),
                 _ => {}
             }
-            return passed(body.to_vec());
+            return passed(packet);
         }
         let who = self.parse_thread_id(rest)?;
         let thread = match (head, who) {
