@@ -128,7 +128,7 @@ download() {
         if [ -e "$part.FAILED" ]; then
             mv "$part.FAILED" "$part"
             whole=yes
-        elif [ -z "$failed" ] || [ "$(stat -c %s "$part" 2>/dev/null || echo 0)" -ge "$size" ]; then
+        elif [ -z "$failed" ] || [ "$(file_bytes "$part")" -ge "$size" ]; then
             whole=yes
         fi
         download_error=$(why_not "$failed" "$log" "$part" "$size")

@@ -77,10 +77,15 @@ log_status() {
     tail -c 400 "$1" 2>/dev/null | tr '\r' '\n' | LC_ALL=C tr -cd '[:print:]\n' | sed 's/^ *//; s/^Building \[[=> ]*\] //; s/ *$//; /^$/d' | tail -n 1 | cut -c 1-72
 }
 
+# file_bytes FILE: its size; 0 if it is not there.
+file_bytes() {
+    stat -c %s "$1" 2>/dev/null || echo 0
+}
+
 # file_status FILE SIZE: how much of a file has arrived.
 file_status() {
     local have
-    have=$(stat -c %s "$1" 2>/dev/null || echo 0)
+    have=$(file_bytes "$1")
     printf '%d of %d kB (%d %%)' $((have / 1000)) $((($2 + 999) / 1000)) $((have * 100 / ($2 + 1)))
 }
 

@@ -41,7 +41,7 @@ cpu_seconds() {
 goes_on() {
     local begin=$SECONDS last=$SECONDS size=0 now
     while sleep 1; do
-        now=$(stat -c %s "$2" 2>/dev/null || echo 0)
+        now=$(file_bytes "$2")
         if [ "$now" -ne "$size" ]; then
             size=$now last=$SECONDS
         elif [ $((SECONDS - last)) -ge "$heartbeat_seconds" ]; then

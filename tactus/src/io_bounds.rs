@@ -209,8 +209,8 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// How long a request's data are on their way between port and memory at most, in cycles of the fabric, whatever the others ask for. `None`: by this way no data
-    /// are in memory.
+    /// How long a request's data are on their way between port and memory at most, in cycles of the fabric, whatever
+    /// the others ask for. `None`: by this way no data are in memory.
     pub(crate) fn in_memory(&self, number: usize, request: Request) -> Option<u64> {
         let Way::Page(memory) = &self.way else {
             return None;
@@ -219,8 +219,8 @@ impl Shared {
         Some(memory.time(request.transfers(), memory::before(number, others.count())))
     }
 
-    /// The longest that a request of a port, by its number, takes, in cycles of the fabric, whatever the others ask for that they may, wherever its data are. `None`: that is
-    /// not bounded, or there is no such port.
+    /// The longest that a request of a port, by its number, takes, in cycles of the fabric, whatever the others ask for
+    /// that they may, wherever its data are. `None`: that is not bounded, or there is no such port.
     pub(crate) fn bound(&self, number: usize, request: Request) -> Option<u64> {
         let flash = Request::FlashErase.device();
         // Bytes of a page that a writer has left joined are programmed first.
@@ -263,10 +263,12 @@ impl Shared {
     }
 }
 
-/// Data between a port and its VM's memory, by the tree of four ports (`docs/src/reference/memory-tree.md`) and the coherent port.
+/// Data between a port and its VM's memory, by the tree of four ports (`docs/src/reference/memory-tree.md`) and the
+/// coherent port.
 ///
-/// A port's engine has one access under way: a line of 64 bytes that is read, or a row of 8 bytes that is written. It fetches all data of a request before it asks for the
-/// device, and stores what came back after the device is done: no port has a device while its data are on their way, and the times add up. An access takes
+/// A port's engine has one access under way: a line of 64 bytes that is read, or a row of 8 bytes that is written. It
+/// fetches all data of a request before it asks for the device, and stores what came back after the device is done: no
+/// port has a device while its data are on their way, and the times add up. An access takes
 ///
 /// * what the engine and the tree take, where nothing waits: [`ENGINE`](memory::ENGINE);
 /// * for each access of another port that goes before, the longest that the tree's root is busy with one;
@@ -278,10 +280,11 @@ mod memory {
     /// Bytes that one access reads, and that one writes.
     const LINE: u64 = 64;
     const ROW: u64 = 8;
-    /// Cycles of an access beside its root's: `Locate`, `Load`, the register of each of the tree's two levels, the register of replies, `Reply`.
+    /// Cycles of an access beside its root's: `Locate`, `Load`, the register of each of the tree's two levels, the
+    /// register of replies, `Reply`.
     pub(super) const ENGINE: u64 = 6;
-    /// Cycles of the root beside memory's, of a read and of a write: until the last of its registers shows the access at the port (`axi_master`); the words of a line, or
-    /// the answer.
+    /// Cycles of the root beside memory's, of a read and of a write: until the last of its registers shows the access
+    /// at the port (`axi_master`); the words of a line, or the answer.
     const ROOT_READ: u64 = 2 + LINE / ROW;
     const ROOT_WRITE: u64 = 3 + 1;
 
@@ -308,8 +311,9 @@ mod memory {
         }
     }
 
-    /// How many accesses of other ports, of so many, go before one of a port at most, with the one that is under way. The tree's nodes let an access pass one of the other
-    /// side; each port has one access. Those on the right may be passed at the root once more (`no_access_waits_for_more_others_than_stated` tries all that can happen).
+    /// How many accesses of other ports, of so many, go before one of a port at most, with the one that is under way.
+    /// The tree's nodes let an access pass one of the other side; each port has one access. Those on the right may be
+    /// passed at the root once more (`no_access_waits_for_more_others_than_stated` tries all that can happen).
     pub(super) const fn before(port: usize, others: usize) -> u64 {
         let again = port >= 2 && others >= 2;
         others as u64 + again as u64
@@ -323,8 +327,8 @@ mod memory {
     }
 
     impl Memory {
-        /// That of a board: each line of the L2 cache is found in another L1 cache, or comes from memory, where all other masters' requests go before. `None`: it has no
-        /// fabric.
+        /// That of a board: each line of the L2 cache is found in another L1 cache, or comes from memory, where all
+        /// other masters' requests go before. `None`: it has no fabric.
         pub(crate) fn of(profile: &Profile) -> Option<Self> {
             let fabric = profile.fabric.as_ref()?;
             let timing = &profile.timing;
@@ -575,8 +579,9 @@ mod tests {
         assert_eq!(wait(IoPolicy::Fifo, &[7], 0), Some(9));
     }
 
-    /// The memory tree of four ports (`memory_tree_node.sv`, `BLOCKED_MAX` = 1), of which each has one access: the registers of the left and the right node and of the root
-    /// node, how often what waits on the right of each has been passed, the access that the root is busy with, and those that are offered.
+    /// The memory tree of four ports (`memory_tree_node.sv`, `BLOCKED_MAX` = 1), of which each has one access: the
+    /// registers of the left and the right node and of the root node, how often what waits on the right of each has
+    /// been passed, the access that the root is busy with, and those that are offered.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
     struct Tree {
         registers: [Option<u8>; 3],
@@ -629,7 +634,8 @@ mod tests {
             (self, taken)
         }
 
-        /// All that can follow in a cycle, when any of `ports` without an access may offer one, and the access under way may end.
+        /// All that can follow in a cycle, when any of `ports` without an access may offer one, and the access under
+        /// way may end.
         fn next(self, ports: u8) -> Vec<(Self, Option<u8>)> {
             let idle = (0..4).filter(|port| ports >> port & 1 != 0 && !self.has(*port));
             let idle = idle.fold(0, |all: u8, port| all | 1 << port);

@@ -313,15 +313,17 @@ impl Packets {
         };
         // A number alone, of whatever thread; the library reads it.
         if !self.multiprocess && !rest.starts_with('p') {
+            let thread = hex(rest);
             // Without leading zeros: `00` the library cannot read.
-            let packet = match hex(rest) {
-                Some(thread) => format!("{head}{thread:x}").into_bytes(),
-                None => body.to_vec(),
-            };
-            match (head, hex(rest)) {
+            let packet = thread.map_or_else(
+                || body.to_vec(),
+                |thread| format!("{head}{thread:x}").into_bytes(),
+            );
+            match (head, thread) {
                 ("Hg", Some(thread @ 1..)) => self.general = thread,
-                ("Hc", Some(_)) => self.resumed_threads = Some(packet.clone()),
-                ("Hc", None) if rest == "-1" => self.resumed_threads = Some(packet.clone()),
+                ("Hc", _) if thread.is_some() || rest == "-1" => {
+                    self.resumed_threads = Some(packet.clone());
+                }
                 _ => {}
             }
             return passed(packet);

@@ -283,11 +283,10 @@ fn on_platform<'p>(
         );
         return None;
     }
+    let is_withheld = |d: &profile::Device| d.name == profile.console.device && !device.trusted;
     let Some(found) = profile.devices.iter().find(|d| d.extent().contains(host)) else {
         let given_away = |d: &&profile::Device| {
-            d.kept.is_none()
-                && (profile.iommu || !d.bus_master)
-                && (device.trusted || d.name != profile.console.device)
+            d.kept.is_none() && (profile.iommu || !d.bus_master) && !is_withheld(d)
         };
         let known: Vec<String> = profile
             .devices
@@ -321,7 +320,7 @@ fn on_platform<'p>(
         );
         return None;
     }
-    if found.name == profile.console.device && !device.trusted {
+    if is_withheld(found) {
         judge.note(
             Code::KeptDevice,
             span,

@@ -1,5 +1,5 @@
-//! The stated times against those on the board: requests whose data are in memory, alone and beside ports whose queues are full of such requests, while a hart stores to
-//! memory without pause.
+//! The stated times against those on the board: requests whose data are in memory, alone and beside ports whose queues
+//! are full of such requests, while a hart stores to memory without pause.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
