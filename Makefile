@@ -17,7 +17,7 @@ CARGO ?= cargo
 TACTUS := $(CARGO) run --quiet --release --package tactus --
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint prove docs bench bench-quick dist synth soak book clean platform
+.PHONY: help setup demo test lint fabric docs bench bench-quick dist synth soak book clean platform
 
 help: ## this list
 	@echo 'Tactus, a real-time hypervisor. Say make and one of:'
@@ -45,16 +45,16 @@ demo: platform ## Linux and FreeRTOS side by side, sharing accelerators, ending 
 	@echo 'demo: the run takes about half a minute of one core, beside building the hypervisor and the guests the first time'
 	@$(TACTUS) run $(DEMO_$(PLATFORM)) --report build/demo
 
-test: setup ## all tests but the long ones: on this machine, on the board, on QEMU, of set-up and of the fabric
+test: setup ## all tests but the long ones: on this machine, on the board, on QEMU, of set-up; of the fabric the quick ones
 	@setup/test.sh
 
 lint: ## formatting and lints
 	@setup/setup.sh lint
 	@setup/test.sh lint
 
-prove: ## the proofs of the fabric's blocks, and that each of them can fail; `make test` has the quick ones
-	@setup/setup.sh prove
-	@setup/test.sh prove
+fabric: ## all tests and proofs of the fabric's blocks, and that each proof can fail; `make test` has the quick ones
+	@setup/setup.sh fabric
+	@setup/test.sh fabric
 
 docs: ## the programming interfaces' documentation, and the book where mdbook is installed
 	@setup/setup.sh docs

@@ -4,7 +4,7 @@
     fabric/flow.py lint  [BLOCK...]             two linters, no combinational path between buses, layout of the sources,
                                                 generated registers are fresh
     fabric/flow.py regs  [--check]              generates RTL, Rust, C and HTML from regs/*.rdl
-    fabric/flow.py test  [--waves] [--seed N] [BLOCK...]
+    fabric/flow.py test  [--quick] [--waves] [--seed N] [BLOCK...]
     fabric/flow.py prove [--quick | --long] [BLOCK...]
                                                 proofs, and that each of them can fail
     fabric/flow.py mutate [--seed N] [--count N] [BLOCK...]
@@ -76,6 +76,8 @@ class Test:
     top: str
     sources: list[Path]
     parameters: dict
+    # Takes longer than some ten seconds.
+    slow: bool
 
 
 @dataclass
@@ -150,10 +152,10 @@ def read_blocks():
                       joins=values["joins"], own=paths(values["sources"], f"[{name}]"))
         for test in values["test"]:
             where = f"[[{name}.test]]"
-            v = table(test, where, module=str, name="", top=block.top, sources=[], parameters={})
+            v = table(test, where, module=str, name="", top=block.top, sources=[], parameters={}, slow=False)
             paths([f"test/{v['module']}.py"], where)
             block.tests.append(Test(v["name"] or v["module"], v["module"], v["top"], paths(v["sources"], where),
-                                    v["parameters"]))
+                                    v["parameters"], v["slow"]))
         for proof in values["proof"]:
             where = f"[[{name}.proof]]"
             v = table(proof, where, name=str, top=str, sources=list, parameters={}, design=block.top,
@@ -398,10 +400,12 @@ def registers(check):
 DOCUMENTS = {"test_hw_task": [ROOT / "docs" / "src" / "reference" / "hardware-tasks.md"]}
 
 
-def test_jobs(blocks, seed, waves):
+def test_jobs(blocks, seed, waves, quick):
     jobs = []
     for block in blocks:
         for test in block.tests:
+            if quick and test.slow:
+                continue
             sources = [*block.sources, *test.sources]
             settings = {"sources": sources, "top": test.top, "parameters": {**block.parameters, **test.parameters},
                         "module": test.module, "seed": seed, "waves": waves}
@@ -802,6 +806,7 @@ def main():
         sub = what.add_parser(name)
         sub.add_argument("block", nargs="*")
         if name == "test":
+            sub.add_argument("--quick", action="store_true", help="only tests that take seconds")
             sub.add_argument("--waves", action="store_true", help="write FST waveforms")
             sub.add_argument("--seed", type=int, default=1)
         if name == "mutate":
@@ -846,7 +851,7 @@ def main():
         return 2
     designs = [] if arguments.block else read_designs(read_blocks()).values()
     jobs = {"lint": lambda: lint_jobs(blocks) + lint_design_jobs(designs),
-            "test": lambda: test_jobs(blocks, arguments.seed, arguments.waves),
+            "test": lambda: test_jobs(blocks, arguments.seed, arguments.waves, arguments.quick),
             "prove": lambda: proof_jobs(blocks, arguments.extent),
             "mutate": lambda: mutate_jobs(blocks, arguments.seed, arguments.count, run_test),
             "synth": lambda: synth_jobs(blocks)}[arguments.what]()

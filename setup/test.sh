@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# `make test`, `make lint`, `make prove` and `make docs`: runs the steps of one of them, all even when one fails. It ends with
+# `make test`, `make lint`, `make fabric` and `make docs`: runs the steps of one of them, all even when one fails. It ends with
 # a list of the steps, and of each failed test with the command that runs it alone. Exit code 1 when any failed.
 #
-# usage: test.sh [test|lint|prove|docs [STEP]]
+# usage: test.sh [test|lint|fabric|docs [STEP]]
 #
 # With STEP, as the list calls it, only that one. The output of each step is in build/test as well.
 # Expects that `make setup` has run.
@@ -210,8 +210,8 @@ docs() {
 # What takes the machine's other core while a long test has one. Its jobs run one after the other.
 beside() {
     lane=beside
-    step "tests, fabric" fabric/flow.py --jobs 1 test
-    step "proofs, fabric, without their tests" fabric/flow.py --jobs 1 prove --quick
+    step "tests, fabric, the quick ones" fabric/flow.py --jobs 1 test --quick
+    step "proofs, fabric, the quick ones" fabric/flow.py --jobs 1 prove --quick
     step "tests, set-up by path" setup/tests/archive.sh
     step "tests, set-up with apt" setup/tests/packages.sh
     : >"$logs/beside.ended"
@@ -234,7 +234,10 @@ rm -f "$logs"/{main,beside}.{results,failures,ended}
 case $what in
 lint) lint ;;
 docs) docs ;;
-prove) step "proofs, fabric" fabric/flow.py prove ;;
+fabric)
+    step "tests, fabric" fabric/flow.py test
+    step "proofs, fabric" fabric/flow.py prove
+    ;;
 test)
     (beside) &
     (tests)
@@ -243,7 +246,7 @@ test)
         [ -e "$logs/$lane.ended" ] || fail "test.sh: the lane $lane did not get to its end (above)"
     done
     ;;
-*) fail "test.sh: there is no $what" "Say test, lint, prove or docs." ;;
+*) fail "test.sh: there is no $what" "Say test, lint, fabric or docs." ;;
 esac
 
 cat "$logs"/{main,beside}.results >"$logs/results" 2>/dev/null || true

@@ -123,8 +123,8 @@ fn failures_are_told(on: On) {
 
 on_both!(
     alone,
-    beside_each_other,
     failures_are_told;
+    beside_each_other,
     on_several_harts,
     above_a_hostile_guest,
 );

@@ -178,10 +178,10 @@ on_both!(
     on_two_harts,
     on_one_hart,
     beside_freertos,
+    by_rings;
     at_user_level_beside_freertos,
     at_user_level_now_and_then_beside_freertos,
     computing_at_user_level_beside_freertos,
-    by_rings,
 );
 with_each_queue!(
     on_two_harts,
