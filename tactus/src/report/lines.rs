@@ -6,6 +6,7 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use serde::Serialize;
 
+use super::bitmap;
 use super::picture::{
     COLOURS, Entry, Error, FONT, GREY, SIZE, Stroke, frame, height, register_font,
 };
@@ -87,7 +88,9 @@ impl Lines {
     /// # Errors
     /// As [`Lines::svg`].
     pub fn png(&self, subtitle: &str, path: &Path) -> Result<(), Error> {
-        self.draw(BitMapBackend::new(path, self.size()), subtitle, path)
+        bitmap::png(self.size(), path, |backend| {
+            self.draw(backend, subtitle, path)
+        })
     }
 
     fn size(&self) -> (u32, u32) {

@@ -20,6 +20,7 @@ use table::Table;
 use unit::{Clocks, Unit, figure};
 
 pub mod bins;
+mod bitmap;
 pub mod board;
 pub mod command;
 pub mod lines;

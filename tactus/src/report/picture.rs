@@ -11,6 +11,7 @@ use plotters::prelude::*;
 use plotters::style::FontStyle;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use super::bitmap;
 use super::samples::Series;
 use super::unit::figure;
 
@@ -200,7 +201,7 @@ impl Picture<'_> {
     /// # Errors
     /// As [`Picture::svg`].
     pub fn png(&self, path: &Path) -> Result<(), Error> {
-        self.draw(BitMapBackend::new(path, self.size()), path)
+        bitmap::png(self.size(), path, |backend| self.draw(backend, path))
     }
 
     fn size(&self) -> (u32, u32) {

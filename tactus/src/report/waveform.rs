@@ -4,6 +4,7 @@ use std::path::Path;
 
 use plotters::prelude::*;
 
+use super::bitmap;
 use super::picture::{COLOURS, Error, FONT, SIZE, register_font};
 use super::unit::figure;
 
@@ -39,7 +40,7 @@ impl Waveform<'_> {
     /// # Errors
     /// As [`Waveform::svg`].
     pub fn png(&self, path: &Path) -> Result<(), Error> {
-        self.draw(BitMapBackend::new(path, SIZE), path)
+        bitmap::png(SIZE, path, |backend| self.draw(backend, path))
     }
 
     fn draw<B: DrawingBackend>(&self, backend: B, path: &Path) -> Result<(), Error> {
