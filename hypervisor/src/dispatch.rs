@@ -212,9 +212,11 @@ fn pick_next_or_idle(cx: &mut HartCtx) -> NextContext {
             if again {
                 continue;
             }
-            if aftermath::finish_piece(cx) {
-                // Without separation, all pieces at once.
-                while !system().is_separated() && aftermath::finish_piece(cx) {}
+            let finished = aftermath::finish_piece(cx);
+            // Without separation, all pieces at once.
+            while finished && !system().is_separated() && aftermath::finish_piece(cx) {}
+            // What was concluded may have woken a real-time vCPU.
+            if finished | cx.local.next.is_some() {
                 continue;
             }
             if !run_queue::has_real_time(&cx.local) {
@@ -262,9 +264,9 @@ fn prepare_entry(cx: &mut HartCtx, vcpu: &'static Vcpu, unfinished: bool) -> Nex
     }
     if best_effort && cx.local.hart.has_role() {
         migration::migrate_if_waiters(cx);
-        if cx.local.needs_resched {
-            return NextContext::leave(vcpu);
-        }
+    }
+    if cx.local.needs_resched {
+        return NextContext::leave(vcpu);
     }
     NextContext::enter(&mut cx.local, vcpu)
 }

@@ -2,6 +2,9 @@
 //!
 //! Every trap handler gives the entry code an [`Exit`]. Only this module makes one that enters a guest, and it arms the hart's timer
 //! first (protocol T1, `hart/timer.rs`), so that no handler can leave a new due time unheard.
+//!
+//! **Protocol P1, preemption.** A real-time vCPU that is to have the hart ([`Local::next`]) has it next: whoever names it
+//! sets [`Local::needs_resched`], no guest is entered while that is set, and it is cleared only when the named one was taken.
 
 use crate::arch::context::Context;
 use crate::hart::context::Local;
@@ -17,6 +20,7 @@ impl Exit {
     #[inline(always)]
     pub fn enter(local: &mut Local, vcpu: &'static Vcpu) -> Self {
         local.arm_if_dirty();
+        debug_assert!(!local.is_owed());
         debug_assert!(local.timer.is_armed(local.serves()));
         Self(vcpu.context())
     }
@@ -24,6 +28,7 @@ impl Exit {
     /// As [`Exit::enter`], with the timer known to be armed.
     #[inline(always)]
     pub fn enter_armed(local: &Local, vcpu: &'static Vcpu) -> Self {
+        debug_assert!(!local.is_owed());
         debug_assert!(local.timer.is_armed(local.serves()));
         Self(vcpu.context())
     }
@@ -61,6 +66,7 @@ impl NextContext {
     #[inline(always)]
     pub fn arm_and_enter(local: &mut Local, vcpu: &'static Vcpu) -> Self {
         local.timer.arm(Serves::of(vcpu.class, local.hart.shared));
+        debug_assert!(!local.is_owed());
         debug_assert!(local.timer.is_armed(local.serves()));
         Self {
             exit: Exit(vcpu.context()),

@@ -37,7 +37,7 @@ pub struct Local {
     pub hart: &'static Hart,
     /// The vCPU that has the hart.
     pub current: Option<&'static Vcpu>,
-    /// The real-time vCPU that preempts `current`, past the run queue.
+    /// The real-time vCPU that preempts `current`, past the run queue (protocol P1).
     pub next: Option<&'static Vcpu>,
     /// The best-effort vCPU that a real-time one preempted. It stays here for a while, in no run queue.
     pub soft_affine: Option<&'static Vcpu>,
@@ -159,6 +159,11 @@ impl Local {
     #[inline(always)]
     pub fn is_loaded(&self, vcpu: &Vcpu, body: &Body) -> bool {
         (body.loaded_on == self.number) & is_same(self.loaded, vcpu)
+    }
+
+    /// Whether another vCPU is to have the hart, so that no guest may be entered (protocol P1).
+    pub fn is_owed(&self) -> bool {
+        self.needs_resched || self.next.is_some()
     }
 
     /// Whether the current vCPU is a real-time one that shares its hart: it is held up for nothing that can wait.

@@ -54,6 +54,7 @@ pub fn account(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
 /// The hart is the vCPU's, which it owns, from `now` on. A full fence. The timer is still to be armed.
 #[inline(always)]
 pub fn set_current(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body, now: u64) {
+    debug_assert!(local.next.is_none());
     let (class, hart) = (vcpu.class, local.hart);
     vcpu.settle(hart.index);
     hart.running.store(vcpu.runs.0, Ordering::Relaxed);
