@@ -260,13 +260,17 @@ fn prepare_entry(cx: &mut HartCtx, vcpu: &'static Vcpu, unfinished: bool) -> Nex
     }
     switch::load_if_absent(cx, vcpu);
     if signals::handle_news(cx, vcpu) {
+        cold_path();
         aftermath::conclude(cx);
+        if cx.local.needs_resched {
+            return NextContext::leave(vcpu);
+        }
     }
     if best_effort && cx.local.hart.has_role() {
         migration::migrate_if_waiters(cx);
-    }
-    if cx.local.needs_resched {
-        return NextContext::leave(vcpu);
+        if cx.local.needs_resched {
+            return NextContext::leave(vcpu);
+        }
     }
     NextContext::enter(&mut cx.local, vcpu)
 }
