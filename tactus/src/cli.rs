@@ -11,7 +11,7 @@ use crate::artifacts::Artifacts;
 use crate::config::Nanoseconds;
 use crate::run::ends::Files;
 use crate::run::show::Shown;
-use crate::{bench, boot, check, collect, image, man, new, report, run, timed_io};
+use crate::{attack, bench, boot, check, collect, image, man, new, report, run, timed_io};
 
 /// What the process's exit codes mean; printed by `--help`.
 const EXIT_CODES: &str = "\
@@ -51,6 +51,9 @@ pub enum Command {
     /// Run an experiment and compare it with the published figures
     #[command(after_help = bench::EXIT_CODES)]
     Bench(BenchArguments),
+    /// Put a hostile guest in the place of each VM in turn, and see what it costs the real-time ones
+    #[command(after_help = attack::EXIT_CODES)]
+    Attack(AttackArguments),
     /// Make a report's HTML page again, or one that compares two reports
     #[command(after_help = EXIT_CODES)]
     Report(ReportArguments),
@@ -566,6 +569,38 @@ pub struct BenchArguments {
     pub json: bool,
 }
 
+/// Arguments of `tactus attack`.
+#[derive(Debug, Args)]
+pub struct AttackArguments {
+    /// The system's description
+    #[arg(value_name = "FILE", required_unless_present = "list")]
+    pub file: Option<PathBuf>,
+    /// Watch this VM, and do not replace it; may be repeated [default: each VM with a reserved real-time vCPU]
+    #[arg(long = "victim", value_name = "VM")]
+    pub victims: Vec<String>,
+    /// Replace only this VM; may be repeated [default: each that is not trusted, and no service of the system]
+    #[arg(long = "attacker", value_name = "VM")]
+    pub attackers: Vec<String>,
+    /// Do not replace this VM; may be repeated
+    #[arg(long = "trust", value_name = "VM")]
+    pub trusted: Vec<String>,
+    /// Run only this attack; may be repeated [default: all that the replaced VM has the rights for]
+    #[arg(long = "attack", value_name = "NAME")]
+    pub attacks: Vec<String>,
+    /// What the attacks' random numbers are made of
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub seed: u64,
+    /// Virtual time of each run in milliseconds, from when the attack begins
+    #[arg(long, value_name = "MS", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub ms: u64,
+    /// Say which attacks there are
+    #[arg(long)]
+    pub list: bool,
+    /// Print one JSON object on stdout and nothing else there
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Arguments of `tactus report`.
 #[derive(Debug, Args)]
 pub struct ReportArguments {
@@ -672,6 +707,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::command(&arguments),
         Command::Boot(arguments) => boot::command(&arguments),
         Command::Bench(arguments) => bench::command(&arguments),
+        Command::Attack(arguments) => attack::command(&arguments),
         Command::Report(arguments) => report::command::command(&arguments),
         Command::Artifacts(arguments) => collect::command(&arguments),
         Command::TimedIo(arguments) => timed_io::command(&arguments),

@@ -2,10 +2,11 @@
 //!
 //! Data flows one way: [`config`] reads `system.toml`, [`check`] judges it and lays it out as a [`plan`],
 //! [`image`] makes the boot image of the plan, [`run`] boots it, [`report`] says what happened; [`mod@bench`] repeats
-//! published experiments.
+//! published experiments, [`attack`] tries a system with hostile guests.
 
 pub mod accelerators;
 pub mod artifacts;
+pub mod attack;
 pub mod bench;
 pub mod boot;
 pub mod check;

@@ -51,6 +51,7 @@ pub(crate) use command::{exit_code, print_problems};
 pub use guarantee::{Answer, Guarantee};
 pub use report::report;
 pub use summary::{of_tiles, summary};
+pub(crate) use summary::{row, table};
 
 /// The verdict on a system.
 #[derive(Clone, Debug)]

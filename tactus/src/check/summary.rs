@@ -37,7 +37,7 @@ pub fn summary(plan: &Plan, verdict: &Verdict) -> String {
 }
 
 /// Rows with their columns aligned, two spaces apart.
-pub(super) fn table(rows: &[Vec<String>]) -> String {
+pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
@@ -57,7 +57,7 @@ pub(super) fn table(rows: &[Vec<String>]) -> String {
     text
 }
 
-pub(super) fn row(cells: &[&str]) -> Vec<String> {
+pub(crate) fn row(cells: &[&str]) -> Vec<String> {
     cells.iter().map(|&cell| cell.to_owned()).collect()
 }
 

@@ -35,6 +35,7 @@ use super::session::Plan;
 use super::{Error, debugger, ends};
 use crate::config::Nanoseconds;
 
+use jobs::Jobs;
 use paths::Paths;
 use perfetto::Trace;
 use probe::{Hits, Place, Probe};
@@ -44,6 +45,7 @@ use stay::Stays;
 use timeline::Timeline;
 use watch::Watch;
 
+pub mod jobs;
 pub mod paths;
 pub mod perfetto;
 pub mod probe;
@@ -95,6 +97,8 @@ pub struct Options {
     pub pace: Pace,
     /// When the pace becomes [`Pace::Timed`], where it is not from reset on.
     pub timed_from: Option<Marker>,
+    /// The run ends so long after the pace has become timed.
+    pub timed_for: Option<Nanoseconds>,
     /// Cycles that a hart runs before another one. `None`: the profile's.
     pub quantum: Option<u64>,
     /// What everything random is made of.
@@ -108,6 +112,8 @@ pub struct Options {
     pub stays: Option<[u32; 2]>,
     /// Collect the paths below the guests.
     pub paths: Option<Box<paths::Watch>>,
+    /// See the jobs of these vCPUs, those that are released from when the pace is timed.
+    pub jobs: Option<jobs::Watch>,
     /// See how accelerators are shared.
     pub sharing: Option<sharing::Watch>,
     /// Where a Perfetto trace goes.
@@ -146,12 +152,14 @@ impl Options {
             profile: Arc::new(profile),
             pace: Pace::Fast,
             timed_from: None,
+            timed_for: None,
             quantum: None,
             seed: SEED,
             memory_model: MemoryModel::default(),
             probes: Vec::new(),
             stays: None,
             paths: None,
+            jobs: None,
             sharing: None,
             trace: None,
             timeline: None,
@@ -268,6 +276,8 @@ pub struct Facts {
     pub stays: Stays,
     /// The paths below the guests; none where they were not wanted.
     pub paths: Paths,
+    /// Jobs of real-time vCPUs; none where they were not wanted.
+    pub jobs: Jobs,
     /// How accelerators were shared; nothing where that was not wanted.
     pub sharing: Sharing,
     /// What was seen at the ends of the fabric's wires.
@@ -399,6 +409,7 @@ impl Machine {
             meters: vec![Meter::default(); board_harts],
             stays: Stays::default(),
             paths: Paths::new(options.paths.as_deref().cloned().unwrap_or_default()),
+            jobs: Jobs::new(options.jobs.clone()),
             sharing: Sharing::new(options.sharing, fabric, plan.vms.len()),
             ends,
             trace,
@@ -532,6 +543,7 @@ struct Run {
     meters: Vec<Meter>,
     stays: Stays,
     paths: Paths,
+    jobs: Jobs,
     sharing: Sharing,
     ends: ends::Watch,
     trace: Option<Trace>,
@@ -788,6 +800,11 @@ impl Run {
             self.save();
             self.board.set_pace(Pace::Timed);
             self.timed_since = Some(self.now);
+            self.jobs.judge_from(self.clock.cycle_at(self.now));
+            if let Some(length) = self.options.timed_for {
+                let end = self.now.saturating_add(femtoseconds(length));
+                self.limit = Some(self.limit.unwrap_or(end).min(end));
+            }
         }
     }
 
@@ -838,6 +855,7 @@ impl Run {
             || self.timeline.is_some()
             || self.options.stays.is_some()
             || self.options.paths.is_some()
+            || self.options.jobs.is_some()
             || self.sharing.wanted()
     }
 
@@ -856,6 +874,7 @@ impl Run {
                     .event(&event, &spent, self.options.probes.len() as u32);
             }
             self.sharing.event(&event);
+            self.jobs.event(&event, self.vms);
             if let Some(timeline) = &mut self.timeline {
                 timeline.event(&event, self.vms);
             }
@@ -904,6 +923,7 @@ impl Run {
         if let Some(timeline) = &mut self.timeline {
             timeline.finish(self.now);
         }
+        self.jobs.finish(self.clock.cycle_at(self.now));
         let mut trace_error = self.trace_error;
         if let Some(trace) = self.trace
             && let Err(error) = trace.finish(self.now)
@@ -924,6 +944,7 @@ impl Run {
             hits: self.hits,
             stays: self.stays,
             paths: self.paths,
+            jobs: self.jobs,
             sharing: self.sharing,
             ends: self.ends.take(),
             pins_from_reset: self.options.ends.pins > 0 && self.options.restore.is_none(),

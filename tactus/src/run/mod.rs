@@ -182,7 +182,11 @@ impl Boot {
         Self::of_image(image::build_changed(file, edit, change)?)
     }
 
-    fn of_image(image: Image) -> miette::Result<Self> {
+    /// A boot image that has been built.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(crate) fn of_image(image: Image) -> miette::Result<Self> {
         let mut file = NamedTempFile::with_prefix("tactus-")
             .and_then(|mut file| file.write_all(&image.bytes).map(|()| file))
             .into_diagnostic()

@@ -1,0 +1,580 @@
+//! Jobs of real-time vCPUs with reservations, as the board sees them: from which VM has a hart when.
+//!
+//! A vCPU is told by its VM and its hart, so that only one is seen whose VM has no other vCPU on that hart. A *job* begins
+//! with its release and ends when the vCPU waits, or is cut off because it has used up its budget. Its response is the time
+//! from one to the other; while it only executes, admission bounds it.
+//!
+//! The release of a job is what brings the hart from idleness, from a best-effort VM, or by preemption, to the vCPU: the
+//! interrupt. Where another real-time vCPU made way by itself, the job may have been released before: its release is then
+//! the one that follows from the period, or the last that it can have been. So a response is never seen as longer than it was
+//! by more than a part of the hypervisor's own path.
+//!
+//! What a server does after it has waited within its job is not judged: only execution from the release on is guaranteed.
+
+use tactus_board::privileged::Exception;
+use tactus_board::trace::{Event, EventKind};
+use tactus_abi::hypercall::{
+    ACCELERATOR_REQUESTS, EXTENSION, MESSAGE_RECEIVE, MESSAGE_SEND, RT_YIELD,
+};
+
+use super::Worker;
+
+/// SBI extensions whose calls wait, or end the caller: hart state, remote fences, reset.
+const WAITING_EXTENSIONS: [u64; 3] = [0x0048_534d, 0x5246_4e43, 0x5352_5354];
+/// A job of a server that begins so many cycles before its period is over is taken for a new one.
+const EARLY_MAX: u64 = 2_000;
+
+/// Which jobs to see.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Watch {
+    /// The vCPUs.
+    pub vcpus: Vec<Watched>,
+    /// VM and hart pairs at which only best-effort vCPUs run: they make way for every other.
+    pub best_effort: Vec<(usize, u16)>,
+    /// The number of the probe at which the hypervisor cuts a job off.
+    pub cut_off: u32,
+}
+
+/// A vCPU to see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// Its VM, by its index in the system.
+    pub vm: usize,
+    /// The harts that it may run on, and no other vCPU of its VM.
+    pub harts: Vec<u16>,
+    /// Cycles from a release to the next.
+    pub period: u64,
+    /// Cycles from a release to the deadline.
+    pub deadline: u64,
+    /// Cycles that a job must have had before it may be cut off: its budget without what admission allows others to take.
+    pub least: u64,
+}
+
+/// What was seen of a vCPU's jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Jobs that were judged.
+    pub jobs: u64,
+    /// Cycles of the longest response.
+    pub response_max: u64,
+    /// Cycle at which that job was released.
+    pub released: u64,
+    /// Jobs that ended after their deadlines, or have not ended by then.
+    pub missed: u64,
+    /// Jobs that were cut off.
+    pub cut_off: u64,
+    /// Of those, the ones that had not had their budget.
+    pub cut_short: u64,
+    /// Cycles that the first of them had had.
+    pub cut_short_after: u64,
+}
+
+/// All that was seen.
+#[derive(Clone, Debug, Default)]
+pub struct Jobs {
+    watch: Watch,
+    harts: Vec<Hart>,
+    tracks: Vec<Track>,
+    /// Jobs released before this cycle are not judged; `None`: none are.
+    from: Option<u64>,
+}
+
+/// How a stay below the guests began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    Interrupt,
+    /// The vCPU waits: for its next job, or for anything.
+    Wait {
+        ends_job: bool,
+    },
+    Other,
+}
+
+/// A stay below the guests.
+#[derive(Clone, Copy, Debug)]
+struct Below {
+    since: u64,
+    cause: Option<Cause>,
+    /// When the last interrupt came in it.
+    interrupt: Option<u64>,
+    /// A job was cut off in it.
+    cut_off: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Hart {
+    /// The guest that has it, or had it last; or [`Worker::Idle`].
+    worker: Option<Worker>,
+    below: Option<Below>,
+    /// The last trap above the hypervisor.
+    trap: Option<(u64, Cause)>,
+}
+
+/// How a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    /// The next is released when the period is over.
+    Periodically,
+    /// It goes on when the vCPU is woken.
+    Waiting,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Job {
+    release: u64,
+    judged: bool,
+    /// Cycles that it has had.
+    had: u64,
+    /// Since when it has the hart.
+    since: Option<u64>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Track {
+    open: Option<Job>,
+    /// Release of the last job, and how it ended.
+    last: Option<(u64, Ended)>,
+    summary: Summary,
+}
+
+impl Jobs {
+    /// Nothing seen yet.
+    pub fn new(watch: Option<Watch>) -> Self {
+        let watch = watch.unwrap_or_default();
+        Self {
+            tracks: vec![Track::default(); watch.vcpus.len()],
+            watch,
+            ..Self::default()
+        }
+    }
+
+    /// What was seen of each vCPU, in the order of [`Watch::vcpus`].
+    pub fn summaries(&self) -> impl Iterator<Item = Summary> {
+        self.tracks.iter().map(|track| track.summary)
+    }
+
+    /// Jobs that are released at `cycle` or later are judged.
+    pub(super) fn judge_from(&mut self, cycle: u64) {
+        self.from.get_or_insert(cycle);
+    }
+
+    /// The run ends at `cycle`: jobs that are due have their responses so far.
+    pub(super) fn finish(&mut self, cycle: u64) {
+        for (track, watched) in self.tracks.iter_mut().zip(&self.watch.vcpus) {
+            let due = match (track.open, track.last) {
+                (Some(job), _) => job.judged.then_some(job.release),
+                (None, Some((release, Ended::Periodically))) => Some(release + watched.period),
+                _ => None,
+            };
+            let judged = |release: &u64| self.from.is_some_and(|from| from <= *release);
+            if let Some(release) = due.filter(judged).filter(|release| *release < cycle) {
+                let so_far = cycle - release;
+                track.summary.missed += u64::from(so_far > watched.deadline);
+                track.summary.take(release, so_far);
+            }
+        }
+    }
+
+    /// The watched vCPU that is this VM's on this hart.
+    fn find(&self, worker: &Worker, hart: usize) -> Option<usize> {
+        let Worker::Vm(vm) = worker else { return None };
+        let hart = u16::try_from(hart).ok()?;
+        let is_it = |watched: &Watched| watched.vm == *vm && watched.harts.contains(&hart);
+        self.watch.vcpus.iter().position(is_it)
+    }
+
+    /// Whether whoever is released takes the hart from this worker.
+    fn gives_way(&self, worker: &Worker, hart: usize) -> bool {
+        match worker {
+            Worker::Vm(vm) => self.watch.best_effort.contains(&(*vm, hart as u16)),
+            _ => true,
+        }
+    }
+
+    /// Takes the next event. Cycles of a hart never go back.
+    pub(super) fn event(&mut self, event: &Event, vms: usize) {
+        if self.watch.vcpus.is_empty() {
+            return;
+        }
+        let (cycle, index) = (event.cycle, usize::from(event.hart));
+        if self.harts.len() <= index {
+            self.harts.resize(index + 1, Hart::default());
+        }
+        match event.kind {
+            EventKind::Turn(doing) => self.turn(cycle, index, Worker::of(doing, vms)),
+            EventKind::Interrupt { .. } => self.harts[index].trap(cycle, Cause::Interrupt),
+            EventKind::Exception { cause, call, .. } => {
+                self.harts[index].trap(cycle, cause_of(cause, call));
+            }
+            EventKind::Probe { probe, on, .. } if probe == self.watch.cut_off => {
+                let hypervisor = Worker::of(on, vms) == Worker::Hypervisor;
+                if let Some(below) = self.harts[index].below.as_mut().filter(|_| hypervisor) {
+                    below.cut_off = true;
+                }
+            }
+            EventKind::Probe { .. } | EventKind::Access { .. } => {}
+        }
+    }
+
+    fn turn(&mut self, cycle: u64, index: usize, to: Worker) {
+        let hart = &mut self.harts[index];
+        if matches!(to, Worker::Hypervisor | Worker::Firmware | Worker::User) {
+            let trap = hart.trap.filter(|(at, _)| *at == cycle);
+            hart.below.get_or_insert(Below {
+                since: cycle,
+                cause: trap.map(|(_, cause)| cause),
+                interrupt: None,
+                cut_off: false,
+            });
+            return;
+        }
+        let (from, below) = (hart.worker.replace(to.clone()), hart.below.take());
+        let (Some(from), Some(below)) = (from, below) else {
+            return;
+        };
+        if let Some(vcpu) = self.find(&from, index) {
+            self.leave(vcpu, &below);
+        }
+        if let Some(vcpu) = self.find(&to, index) {
+            let release = self.release(&from, index, cycle, &below, from == to);
+            self.enter(vcpu, cycle, &below, release);
+        }
+    }
+
+    /// When the job that begins now was released, as far as the stay before it tells: exactly, or the last time that it may have been.
+    fn release(&self, from: &Worker, hart: usize, cycle: u64, below: &Below, same: bool) -> (u64, bool) {
+        let preempted = below.cause == Some(Cause::Interrupt) && !below.cut_off && !same;
+        let last = below.interrupt.unwrap_or(cycle);
+        if *from == Worker::Idle || preempted {
+            (below.since, true)
+        } else if self.gives_way(from, hart) {
+            // A call of a best-effort VM, in which the release fell.
+            (last, true)
+        } else {
+            (last, false)
+        }
+    }
+
+    /// A vCPU has left its hart, at least for a stay below.
+    fn leave(&mut self, vcpu: usize, below: &Below) {
+        let watched = &self.watch.vcpus[vcpu];
+        let track = &mut self.tracks[vcpu];
+        let Some(job) = &mut track.open else { return };
+        if let Some(since) = job.since.take() {
+            job.had += below.since.saturating_sub(since);
+        }
+        let ended = match below.cause {
+            _ if below.cut_off => Ended::Periodically,
+            Some(Cause::Wait { ends_job: true }) => Ended::Periodically,
+            Some(Cause::Wait { .. }) => Ended::Waiting,
+            _ => return,
+        };
+        let job = *job;
+        track.open = None;
+        track.last = Some((job.release, ended));
+        let summary = &mut track.summary;
+        summary.cut_off += u64::from(below.cut_off && self.from.is_some());
+        if job.judged {
+            let response = below.since.saturating_sub(job.release);
+            summary.missed += u64::from(response > watched.deadline);
+            summary.take(job.release, response);
+            if below.cut_off && job.had < watched.least {
+                if summary.cut_short == 0 {
+                    summary.cut_short_after = job.had;
+                }
+                summary.cut_short += 1;
+            }
+        }
+    }
+
+    /// A vCPU has its hart from `cycle` on, after a stay below.
+    fn enter(&mut self, vcpu: usize, cycle: u64, below: &Below, release: (u64, bool)) {
+        let period = self.watch.vcpus[vcpu].period;
+        let track = &mut self.tracks[vcpu];
+        if let Some(job) = &mut track.open {
+            // Its own calls are part of it; what others made its hart do is not.
+            if matches!(below.cause, Some(Cause::Other)) {
+                job.had += cycle.saturating_sub(below.since);
+            }
+            job.since = Some(cycle);
+            return;
+        }
+        let (seen, exact) = release;
+        let (release, judged) = match track.last {
+            None => (seen, false),
+            Some((last, Ended::Periodically)) => {
+                let next = last + period;
+                // Between two releases nothing is left to run; what begins before is a new grid.
+                let follows = next <= cycle && (seen < next || !exact);
+                (if follows { next } else { seen }, true)
+            }
+            Some((last, Ended::Waiting)) if seen + EARLY_MAX >= last + period => (seen, true),
+            Some((last, Ended::Waiting)) => (last, false),
+        };
+        track.open = Some(Job {
+            release,
+            judged: judged && self.from.is_some_and(|from| from <= release),
+            had: 0,
+            since: Some(cycle),
+        });
+    }
+}
+
+impl Hart {
+    /// A trap, which may be told before or after the turn that it leads to.
+    fn trap(&mut self, cycle: u64, cause: Cause) {
+        match &mut self.below {
+            None => self.trap = Some((cycle, cause)),
+            Some(below) if below.since == cycle && below.cause.is_none() => {
+                below.cause = Some(cause);
+            }
+            Some(below) if cause == Cause::Interrupt => below.interrupt = Some(cycle),
+            Some(_) => {}
+        }
+    }
+}
+
+impl Summary {
+    fn take(&mut self, release: u64, response: u64) {
+        self.jobs += 1;
+        if response > self.response_max {
+            self.response_max = response;
+            self.released = release;
+        }
+    }
+}
+
+/// What an exception means. `call`: a6 and a7.
+fn cause_of(cause: Exception, [function, extension]: [u64; 2]) -> Cause {
+    let own = extension == EXTENSION as u64;
+    match cause {
+        // `wfi`, or an access to a register that is emulated, which is not left.
+        Exception::VirtualInstruction => Cause::Wait { ends_job: false },
+        Exception::VirtualSupervisorEnvironmentCall if own && function == RT_YIELD as u64 => {
+            Cause::Wait { ends_job: true }
+        }
+        Exception::VirtualSupervisorEnvironmentCall => {
+            let waits = [MESSAGE_SEND, MESSAGE_RECEIVE, ACCELERATOR_REQUESTS];
+            let waits = waits.iter().any(|waits| function == *waits as u64);
+            if own && waits || WAITING_EXTENSIONS.contains(&extension) {
+                Cause::Wait { ends_job: false }
+            } else {
+                Cause::Other
+            }
+        }
+        _ => Cause::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tactus_board::account::Doing;
+    use tactus_board::privileged::{Interrupt, Privilege, Target};
+    use tactus_board::timing::Stalls;
+
+    use super::*;
+
+    /// Of VM 0 on hart 0: 100 of each 1,000 cycles, by 500. VM 1 is best effort there, VM 2 is real time.
+    fn jobs() -> Jobs {
+        let mut jobs = Jobs::new(Some(Watch {
+            vcpus: vec![Watched {
+                vm: 0,
+                harts: vec![0],
+                period: 10_000,
+                deadline: 5_000,
+                least: 900,
+            }],
+            best_effort: vec![(1, 0)],
+            cut_off: 0,
+        }));
+        jobs.judge_from(0);
+        jobs
+    }
+
+    struct Feed(Jobs);
+
+    impl Feed {
+        fn event(&mut self, cycle: u64, kind: EventKind) {
+            let event = Event {
+                cycle,
+                hart: 0,
+                stalls: Stalls::default(),
+                kind,
+            };
+            self.0.event(&event, 3);
+        }
+
+        fn below(&mut self, cycle: u64) {
+            self.event(cycle, EventKind::Turn(hypervisor()));
+        }
+
+        fn interrupt(&mut self, cycle: u64) {
+            let interrupt = Interrupt {
+                target: Target::Hypervisor,
+                number: 5,
+            };
+            self.event(cycle, EventKind::Interrupt { interrupt, pc: 0 });
+            self.below(cycle);
+        }
+
+        fn call(&mut self, cycle: u64, cause: Exception, call: [u64; 2]) {
+            self.below(cycle);
+            let kind = EventKind::Exception {
+                cause,
+                pc: 0,
+                value: 0,
+                guest_physical: 0,
+                call,
+            };
+            self.event(cycle, kind);
+        }
+
+        fn yields(&mut self, cycle: u64) {
+            let call = [RT_YIELD as u64, EXTENSION as u64];
+            self.call(cycle, Exception::VirtualSupervisorEnvironmentCall, call);
+        }
+
+        fn cut_off(&mut self, cycle: u64) {
+            self.interrupt(cycle);
+            let kind = EventKind::Probe {
+                probe: 0,
+                on: hypervisor(),
+                arguments: [0; 8],
+            };
+            self.event(cycle + 1, kind);
+        }
+
+        fn vm(&mut self, cycle: u64, vm: u16) {
+            let guest = Some(vm + 1);
+            let privilege = Privilege::Supervisor;
+            self.event(cycle, EventKind::Turn(Doing::Running { guest, privilege }));
+        }
+
+        fn idle(&mut self, cycle: u64) {
+            self.event(cycle, EventKind::Turn(Doing::Waiting));
+        }
+
+        fn summary(&self) -> Summary {
+            self.0.summaries().next().expect("one is watched")
+        }
+    }
+
+    fn hypervisor() -> Doing {
+        Doing::Running {
+            guest: None,
+            privilege: Privilege::Supervisor,
+        }
+    }
+
+    /// A first job, which is not judged: its release is not known.
+    fn begun() -> Feed {
+        let mut feed = Feed(jobs());
+        feed.vm(0, 1);
+        feed.interrupt(1_000);
+        feed.vm(1_050, 0);
+        feed.yields(1_500);
+        feed.vm(1_550, 1);
+        assert_eq!(feed.summary(), Summary::default());
+        feed
+    }
+
+    #[test]
+    fn a_response_is_from_the_release_to_the_wait() {
+        let mut feed = begun();
+        feed.interrupt(11_000);
+        feed.vm(11_060, 0);
+        // An interrupt for others, and a call of its own.
+        feed.interrupt(11_100);
+        feed.vm(11_150, 0);
+        feed.call(11_200, Exception::VirtualSupervisorEnvironmentCall, [0, 0x10]);
+        feed.vm(11_230, 0);
+        feed.yields(11_600);
+        feed.idle(11_640);
+        let wanted = Summary {
+            jobs: 1,
+            response_max: 600,
+            released: 11_000,
+            ..Summary::default()
+        };
+        assert_eq!(feed.summary(), wanted);
+    }
+
+    #[test]
+    fn a_release_behind_another_real_time_vcpu_follows_from_the_period() {
+        let mut feed = begun();
+        // VM 2 has the hart, and makes way by itself.
+        feed.interrupt(10_500);
+        feed.vm(10_550, 2);
+        feed.interrupt(11_000);
+        feed.vm(11_050, 2);
+        feed.call(14_000, Exception::VirtualInstruction, [0; 2]);
+        feed.vm(14_100, 0);
+        feed.yields(14_900);
+        feed.idle(14_950);
+        assert_eq!(feed.summary().response_max, 3_900);
+        assert_eq!(feed.summary().missed, 0);
+    }
+
+    #[test]
+    fn a_preempted_job_goes_on() {
+        let mut feed = begun();
+        feed.interrupt(11_000);
+        feed.vm(11_050, 0);
+        feed.interrupt(11_200);
+        feed.vm(11_250, 2);
+        feed.call(16_000, Exception::VirtualInstruction, [0; 2]);
+        feed.vm(16_100, 0);
+        feed.yields(16_500);
+        feed.idle(16_550);
+        let summary = feed.summary();
+        assert_eq!((summary.jobs, summary.response_max), (1, 5_500));
+        assert_eq!(summary.missed, 1);
+    }
+
+    #[test]
+    fn a_job_that_is_cut_off_has_had_its_budget() {
+        let mut feed = begun();
+        feed.interrupt(11_000);
+        feed.vm(11_050, 0);
+        feed.cut_off(12_000);
+        feed.vm(12_100, 1);
+        let summary = feed.summary();
+        assert_eq!((summary.cut_off, summary.cut_short), (1, 0));
+        // The next had 500 cycles.
+        feed.interrupt(21_000);
+        feed.vm(21_050, 0);
+        feed.cut_off(21_550);
+        feed.vm(21_600, 1);
+        let summary = feed.summary();
+        assert_eq!((summary.cut_off, summary.cut_short), (2, 1));
+        assert_eq!(summary.cut_short_after, 500);
+    }
+
+    #[test]
+    fn what_follows_a_wait_within_a_job_is_not_judged() {
+        let mut feed = begun();
+        feed.interrupt(11_000);
+        feed.vm(11_050, 0);
+        feed.call(11_200, Exception::VirtualInstruction, [0; 2]);
+        feed.idle(11_250);
+        feed.interrupt(14_000);
+        feed.vm(14_050, 0);
+        feed.call(14_900, Exception::VirtualInstruction, [0; 2]);
+        feed.idle(14_950);
+        assert_eq!(feed.summary().jobs, 1);
+        feed.interrupt(21_000);
+        feed.vm(21_050, 0);
+        feed.call(21_300, Exception::VirtualInstruction, [0; 2]);
+        feed.idle(21_350);
+        let summary = feed.summary();
+        assert_eq!((summary.jobs, summary.response_max), (2, 300));
+    }
+
+    #[test]
+    fn a_job_that_never_gets_the_hart_is_seen_at_the_end() {
+        let mut feed = begun();
+        feed.0.finish(18_000);
+        let summary = feed.summary();
+        assert_eq!((summary.response_max, summary.missed), (7_000, 1));
+    }
+}
