@@ -2,15 +2,13 @@
 
 use tactus_guest::{
     abi::map,
-    accelerator::{Computation, VirtualDevice},
+    accelerator::Computation,
 };
 
 use super::{Attacker, devices, rights::Device};
 
 /// Accesses of one step.
 const ACCESSES: usize = 16;
-/// Hardware tasks have numbers below.
-const TASKS: usize = 8;
 
 /// Garbage, then a computation.
 pub fn garbage(attacker: &mut Attacker) {
@@ -32,7 +30,8 @@ pub fn garbage(attacker: &mut Attacker) {
 
 /// Asks for a computation of anything, anywhere.
 fn request(attacker: &mut Attacker, task: usize) {
-    let Some(device) = VirtualDevice::find((task % TASKS) as u8) else {
+    let devices = &attacker.rights.virtual_devices;
+    let Some(device) = devices[task % devices.len()] else {
         return;
     };
     // The output goes where nothing of the program is.

@@ -6,16 +6,17 @@ use tactus_guest::{
         hypercall::{EXTENSION, INTERRUPT_END, INTERRUPT_PAGE},
         map,
     },
-    devicetree,
     plic::Plic,
     sbi::call_raw,
-    start,
+    start, trap,
 };
 
 use super::{Attacker, memory};
 
 /// Rounds of one step.
 const ROUNDS: usize = 8;
+/// Claims of one step.
+const CLAIMS: usize = 256;
 /// Interrupt enable register of a 16550, and its bit for "can send".
 const UART_IER: usize = 1;
 const CAN_SEND: u8 = 2;
@@ -30,10 +31,10 @@ fn sources(attacker: &Attacker) -> impl Iterator<Item = u32> + use<> {
 
 /// Lines rise, and stay up: of the real-time clock, and of the virtual UART, which can always send.
 fn raise(attacker: &Attacker) {
-    if let Some(clock) = devicetree::page("google,goldfish-rtc", 0) {
+    if let Some(clock) = attacker.rights.clock {
         for (register, value) in ALARM {
             // SAFETY: a register of a device of this VM, which does not access memory.
-            unsafe { ((clock.registers + register) as *mut u32).write_volatile(value) };
+            unsafe { ((clock + register) as *mut u32).write_volatile(value) };
         }
     }
     if attacker.rights.console {
@@ -57,24 +58,23 @@ pub fn end(attacker: &mut Attacker) {
 pub fn complete(attacker: &mut Attacker) {
     raise(attacker);
     let plic = Plic::of_hart(start::hart());
-    for source in sources(attacker) {
-        plic.enable(source, 1 + source % map::PLIC_PRIORITY_MAX);
-    }
-    for _ in 0..ROUNDS {
-        while let Some(source) = plic.claim() {
-            plic.complete(source);
-            if attacker.once_in(8) {
-                break;
+    trap::without_interrupts(|| {
+        for source in sources(attacker) {
+            plic.enable(source, 1 + source % map::PLIC_PRIORITY_MAX);
+        }
+        for _ in 0..CLAIMS {
+            if let Some(source) = plic.claim() {
+                plic.complete(source);
             }
         }
         plic.complete(1 + attacker.below(map::PLIC_SOURCES as usize) as u32);
-    }
+    });
 }
 
 /// Enables and disables interrupts that are pending, for each vCPU of the VM.
 pub fn toggle(attacker: &mut Attacker) {
     raise(attacker);
-    for vcpu in 0..devicetree::harts() {
+    for vcpu in 0..attacker.rights.vcpus {
         let plic = Plic::of_hart(vcpu);
         for source in sources(attacker) {
             plic.enable(source, 1 + attacker.below(7) as u32);

@@ -8,7 +8,6 @@ use tactus_guest::{
         hypercall::{EXTENSION, RT_CHANGE, RT_CREATE, RT_DELETE, RT_QUERY, RT_YIELD, RtStatus},
     },
     sbi::call_raw,
-    time,
 };
 
 use super::{Attacker, memory};
@@ -53,7 +52,7 @@ fn call(function: usize, arguments: [usize; 6]) -> usize {
 
 /// A random time: mostly some hundred microseconds, sometimes any value.
 fn ticks(attacker: &mut Attacker) -> usize {
-    let hundred_us = time::hz() as usize / 10_000;
+    let hundred_us = attacker.rights.hz / 10_000;
     match attacker.below(8) {
         0 => attacker.random.next() as usize,
         1 => 1 + attacker.below(8),
@@ -65,7 +64,7 @@ fn ticks(attacker: &mut Attacker) -> usize {
 /// Creates one with a small reservation, changes it, deletes it; then some calls with any arguments.
 pub fn churn(attacker: &mut Attacker) {
     let entry = |program: extern "C" fn() -> !| program as *const () as usize;
-    let period = time::hz() as usize / 10;
+    let period = attacker.rights.hz / 10;
     let [budget, deadline] = [100, period];
     let number = call(RT_CREATE, [entry(doze), 0, 0, period, budget, deadline]);
     for budget in [50, 100] {

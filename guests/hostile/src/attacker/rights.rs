@@ -2,9 +2,10 @@
 
 use tactus_guest::{
     abi::map,
+    accelerator::VirtualDevice,
     channel::Channel,
     devicetree::{self, Page},
-    start,
+    start, time,
 };
 
 /// Channels that it uses at most.
@@ -27,10 +28,18 @@ pub struct Device {
 pub struct Rights {
     /// Bytes of memory.
     pub memory: usize,
+    /// Its vCPUs.
+    pub vcpus: usize,
+    /// Ticks per second.
+    pub hz: usize,
+    /// The real-time clock, if it is the VM's.
+    pub clock: Option<usize>,
     /// Its channels.
     pub channels: [Option<Channel>; CHANNELS_MAX],
     /// Virtual devices of accelerators.
     pub accelerators: [Option<Page>; PAGES_MAX],
+    /// Their drivers, by hardware task.
+    pub virtual_devices: [Option<VirtualDevice>; PAGES_MAX],
     /// Ports to the I/O hypervisor.
     pub io_ports: [Option<Page>; PAGES_MAX],
     /// The engine of timed I/O.
@@ -44,13 +53,16 @@ pub struct Rights {
 impl Rights {
     /// Reads the devicetree.
     pub fn find() -> Self {
-        let pages =
-            |compatible| core::array::from_fn(|number| devicetree::page(compatible, number));
+        let pages = |compatible| all(|number| devicetree::page(compatible, number));
         let uart = devicetree::page("ns16550a", 0);
         Self {
             memory: devicetree::memory_size().unwrap_or(4 << 20) as usize,
-            channels: core::array::from_fn(Channel::find),
+            vcpus: devicetree::harts().min(start::HARTS_MAX),
+            hz: time::hz() as usize,
+            clock: devicetree::page("google,goldfish-rtc", 0).map(|page| page.registers),
+            channels: all(Channel::find),
             accelerators: pages("tactus,virtual-device"),
+            virtual_devices: core::array::from_fn(|task| VirtualDevice::find(task as u8)),
             io_ports: pages("tactus,io-port"),
             timed_io: devicetree::page("tactus,timed-io", 0),
             devices: devices(),
@@ -94,6 +106,18 @@ impl Rights {
         visit_named(|device| owned |= within(device.base, device.size));
         owned
     }
+}
+
+/// The first items, up to the first that is not there: to look for it takes a while.
+fn all<T: Copy, const N: usize>(find: impl Fn(usize) -> Option<T>) -> [Option<T>; N] {
+    let mut items = [None; N];
+    for (number, item) in items.iter_mut().enumerate() {
+        *item = find(number);
+        if item.is_none() {
+            break;
+        }
+    }
+    items
 }
 
 /// Calls `visit` with all that the devicetree gives an address of below the memory.

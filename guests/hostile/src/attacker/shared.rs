@@ -14,6 +14,8 @@ use super::Attacker;
 
 /// Rounds of one step.
 const ROUNDS: usize = 32;
+/// Writes and messages of one step.
+const WRITES: usize = 128;
 /// Words of a channel that one step writes.
 const WORDS: usize = 512;
 /// Bytes of a message at most.
@@ -51,7 +53,7 @@ pub fn garbage(attacker: &mut Attacker) {
     let words = channel.words();
     let mut rings = channel.rings();
     let mut buffer = [0; MESSAGE_MAX];
-    for _ in 0..ROUNDS {
+    for _ in 0..WRITES {
         // The positions of the rings are at the begin, each in a cache line of its own.
         let control = &words[attacker.below(4) * 8];
         let any = &words[attacker.below(words.len())];
@@ -65,7 +67,7 @@ pub fn garbage(attacker: &mut Attacker) {
             4 => {
                 control.fetch_add(number % 4096, Ordering::Relaxed);
             }
-            5 => rings = channel.rings(),
+            5 if attacker.once_in(64) => rings = channel.rings(),
             6 => {
                 if let Some((producer, consumer)) = &mut rings {
                     // Any result is accepted.
@@ -76,9 +78,10 @@ pub fn garbage(attacker: &mut Attacker) {
             7 => {
                 let _ = channel.send(&buffer[..length], number as u8, number >> 56);
             }
-            _ => {
+            5 | 8 => {
                 let _ = channel.receive(&mut buffer[..length], number >> 56);
             }
+            _ => {}
         }
     }
     channel.ring();

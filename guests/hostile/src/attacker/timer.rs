@@ -46,12 +46,14 @@ pub fn abuse(attacker: &mut Attacker) {
             time::set_deadline(0);
         }
         // Deadlines in the near future, with sleep until each, and sleeps that end at once.
-        _ => {
+        _ => trap::without_interrupts(|| {
             for _ in 0..ROUNDS {
                 time::set_deadline(time::now() + attacker.below(4) as u64);
+                // The interrupt stays pending, as interrupts are off.
                 trap::wait_for_interrupt();
             }
-        }
+            time::set_deadline(time::NEVER);
+        }),
     }
 }
 

@@ -3,7 +3,9 @@
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use tactus_guest::{
-    csr, start,
+    csr,
+    plic::Plic,
+    start,
     trap::{self, Frame},
 };
 
@@ -19,7 +21,8 @@ pub fn tolerate_all() {
     trap::on_exception(step_over);
     trap::on_timer(super::timer::tick);
     trap::on_software(|| {});
-    trap::on_external(|_| {});
+    // A source whose line stays up would keep the vCPU here: it is enabled again by an attack.
+    trap::on_external(|source| Plic::of_hart(start::hart()).disable(source));
 }
 
 /// Takes interrupts of every kind on the calling vCPU.

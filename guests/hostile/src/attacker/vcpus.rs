@@ -3,7 +3,6 @@
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use tactus_guest::{
-    devicetree,
     sbi::{self, HartMask},
     start, time,
 };
@@ -19,12 +18,12 @@ const LOOK: u64 = 1_000;
 static NEXT_LOOK: AtomicU64 = AtomicU64::new(0);
 
 /// Starts all vCPUs that do not run at `entry`, now and then. Only the first vCPU does so.
-pub fn start_all(entry: fn() -> !) {
+pub fn start_all(attacker: &Attacker, entry: fn() -> !) {
     if start::hart() != 0 || time::now() < NEXT_LOOK.load(Ordering::Relaxed) {
         return;
     }
     NEXT_LOOK.store(time::now() + LOOK, Ordering::Relaxed);
-    for vcpu in 1..devicetree::harts().min(start::HARTS_MAX) {
+    for vcpu in 1..attacker.rights.vcpus {
         // It runs already, or it is starting or stopping.
         let _ = start::start_hart(vcpu, entry);
     }
