@@ -48,28 +48,96 @@ const fn attack(name: &'static str, needs: Needs, words: &'static str) -> Attack
 
 /// All of them, in the order in which they are run.
 pub const ATTACKS: [Attack; 22] = [
-    attack("walk", Needs::Nothing, "takes random steps of all the others"),
-    attack("thrash", Needs::Nothing, "evicts the shared cache by page tables and data"),
-    attack("shared", Needs::Channel, "writes all memory that it shares, and rings"),
+    attack(
+        "walk",
+        Needs::Nothing,
+        "takes random steps of all the others",
+    ),
+    attack(
+        "thrash",
+        Needs::Nothing,
+        "evicts the shared cache by page tables and data",
+    ),
+    attack(
+        "shared",
+        Needs::Channel,
+        "writes all memory that it shares, and rings",
+    ),
     attack("ring", Needs::Channel, "rings all doorbells by stores"),
     attack("notify", Needs::Channel, "rings all doorbells by calls"),
-    attack("channel", Needs::Channel, "writes garbage into rings, sends messages of every kind"),
-    attack("calls", Needs::Nothing, "makes calls of every kind with any arguments"),
-    attack("ipi", Needs::Nothing, "sends interrupts and remote fences to all vCPUs"),
+    attack(
+        "channel",
+        Needs::Channel,
+        "writes garbage into rings, sends messages of every kind",
+    ),
+    attack(
+        "calls",
+        Needs::Nothing,
+        "makes calls of every kind with any arguments",
+    ),
+    attack(
+        "ipi",
+        Needs::Nothing,
+        "sends interrupts and remote fences to all vCPUs",
+    ),
     attack("vcpus", Needs::Vcpus, "stops and starts vCPUs"),
-    attack("reserve", Needs::Reservations, "creates, changes and deletes real-time vCPUs"),
-    attack("timer", Needs::Nothing, "programs its timer to the past and the near future"),
+    attack(
+        "reserve",
+        Needs::Reservations,
+        "creates, changes and deletes real-time vCPUs",
+    ),
+    attack(
+        "timer",
+        Needs::Nothing,
+        "programs its timer to the past and the near future",
+    ),
     attack("spin", Needs::Nothing, "computes with interrupts off"),
-    attack("end", Needs::Nothing, "completes interrupts of lines that stay up, by calls"),
-    attack("complete", Needs::Nothing, "completes them by the virtual PLIC"),
-    attack("toggle", Needs::Nothing, "enables and disables pending interrupts"),
-    attack("page", Needs::Nothing, "moves and overwrites its interrupt page"),
-    attack("mmio", Needs::Nothing, "writes garbage to registers of all its devices"),
-    attack("accelerator", Needs::Accelerator, "writes garbage to accelerators, starts computations"),
-    attack("io", Needs::Io, "writes garbage to I/O ports and timed I/O, sends requests"),
-    attack("instructions", Needs::Nothing, "executes privileged and undefined instructions"),
+    attack(
+        "end",
+        Needs::Nothing,
+        "completes interrupts of lines that stay up, by calls",
+    ),
+    attack(
+        "complete",
+        Needs::Nothing,
+        "completes them by the virtual PLIC",
+    ),
+    attack(
+        "toggle",
+        Needs::Nothing,
+        "enables and disables pending interrupts",
+    ),
+    attack(
+        "page",
+        Needs::Nothing,
+        "moves and overwrites its interrupt page",
+    ),
+    attack(
+        "mmio",
+        Needs::Nothing,
+        "writes garbage to registers of all its devices",
+    ),
+    attack(
+        "accelerator",
+        Needs::Accelerator,
+        "writes garbage to accelerators, starts computations",
+    ),
+    attack(
+        "io",
+        Needs::Io,
+        "writes garbage to I/O ports and timed I/O, sends requests",
+    ),
+    attack(
+        "instructions",
+        Needs::Nothing,
+        "executes privileged and undefined instructions",
+    ),
     attack("restart", Needs::Nothing, "restarts itself"),
-    attack("foreign", Needs::Nothing, "accesses addresses that are not its own, and is restarted"),
+    attack(
+        "foreign",
+        Needs::Nothing,
+        "accesses addresses that are not its own, and is restarted",
+    ),
 ];
 
 /// The attack of that name.

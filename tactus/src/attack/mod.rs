@@ -23,7 +23,7 @@ use crate::run::show;
 use plan::{Run, Wanted};
 use print::{Done, Report};
 use run::{Lab, Shown, Unfit};
-use verdict::findings;
+use verdict::{Alone, findings};
 
 /// What the exit codes of `tactus attack` mean; printed by its `--help`.
 pub const EXIT_CODES: &str = "\
@@ -85,14 +85,18 @@ fn attack(arguments: &AttackArguments) -> Result<usize, Unfit> {
     let start = lab.start_of(&victims)?;
     progress.set_message("without an attack");
     let alone = lab.run(None, &victims, start)?;
-    report.runs.push(done(&report, arguments, None, None, &alone));
+    report
+        .runs
+        .push(done(&report, arguments, None, None, &alone));
     for (number, run) in runs.iter().enumerate() {
         let vm = &vms[run.attacker].name;
         let (name, number, all) = (run.attack.name, number + 1, runs.len());
         progress.set_message(format!("{number} of {all}: {name} by {vm}"));
         let shown = lab.run(Some(run), &run.victims, start)?;
         let of = Some((vm.as_str(), run));
-        report.runs.push(done(&report, arguments, of, Some(&alone), &shown));
+        report
+            .runs
+            .push(done(&report, arguments, of, Some(&alone), &shown));
     }
     progress.finish_and_clear();
     if arguments.json {
@@ -120,12 +124,17 @@ fn done(
     shown: &Shown,
 ) -> Done {
     let outcome = &shown.outcome;
-    let alone = alone.map(|alone| &alone.outcome);
+    let alone = alone.map(|alone| Alone {
+        outcome: &alone.outcome,
+        jobs: &alone.jobs,
+    });
     let attacker = of.map(|(_, run)| run.attacker);
     Done {
         attack: of.map(|(vm, run)| (vm.to_owned(), run.attack.name)),
         jobs: shown.jobs.clone(),
-        findings: findings(alone, outcome, attacker, &shown.jobs, |cycles| report.time(cycles)),
+        findings: findings(alone, outcome, attacker, &shown.jobs, |cycles| {
+            report.time(cycles)
+        }),
         again: again(report, arguments, of),
     }
 }
@@ -146,7 +155,12 @@ fn again(report: &Report, arguments: &AttackArguments, of: Option<(&str, &Run)>)
             words.push("--attack spin".to_owned());
         }
     }
-    words.extend(arguments.victims.iter().map(|name| format!("--victim {name}")));
+    words.extend(
+        arguments
+            .victims
+            .iter()
+            .map(|name| format!("--victim {name}")),
+    );
     words.push(format!("--seed {} --ms {}", report.seed, report.ms));
     words.join(" ")
 }

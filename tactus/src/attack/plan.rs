@@ -40,9 +40,10 @@ impl Candidate {
             let has = |wanted: fn(&Role) -> bool| vm.devices.iter().any(|one| wanted(&one.role));
             Self {
                 name: vm.name.clone(),
-                reserved: vm.vcpus.iter().any(|vcpu| {
-                    vcpu.class == Class::Rt && vcpu.reservation.is_some()
-                }),
+                reserved: vm
+                    .vcpus
+                    .iter()
+                    .any(|vcpu| vcpu.class == Class::Rt && vcpu.reservation.is_some()),
                 service: managers.contains(&Some(index)),
                 trusted: described.devices.iter().any(|device| device.trusted),
                 channels: vm.channels.len(),
@@ -116,7 +117,9 @@ pub enum Nothing {
         cure: String,
     },
     /// A victim without a promise.
-    #[error("--victim {name}: the VM has no real-time vCPU with a reservation, and so no bound to hold")]
+    #[error(
+        "--victim {name}: the VM has no real-time vCPU with a reservation, and so no bound to hold"
+    )]
     NotReserved {
         /// The VM.
         name: String,
@@ -133,18 +136,24 @@ pub enum Nothing {
         other: &'static str,
     },
     /// No VM has a reservation.
-    #[error("no VM of the system has a real-time vCPU with a reservation: there is no bound to hold")]
+    #[error(
+        "no VM of the system has a real-time vCPU with a reservation: there is no bound to hold"
+    )]
     #[diagnostic(help(
         "give a real-time vCPU `period` and `budget`, see docs/src/how-to/guarantee-a-control-loop.md"
     ))]
     NoVictim,
     /// All are trusted, or the only victim.
-    #[error("there is no VM to replace: each is the only victim, trusted, or a service of the system")]
+    #[error(
+        "there is no VM to replace: each is the only victim, trusted, or a service of the system"
+    )]
     #[diagnostic(help("name one with --attacker, or trust fewer"))]
     NoAttacker,
     /// None of those replaced has the right.
     #[error("no VM that is replaced has what these attacks use: {needs}")]
-    #[diagnostic(help("name other attacks, or other VMs with --attacker; `tactus attack --list` says what each needs"))]
+    #[diagnostic(help(
+        "name other attacks, or other VMs with --attacker; `tactus attack --list` says what each needs"
+    ))]
     NoRight {
         /// What is lacking.
         needs: String,
@@ -163,7 +172,9 @@ pub fn runs(vms: &[Candidate], wanted: &Wanted<'_>) -> Result<Vec<Run>, Nothing>
     for &attacker in &attackers {
         let watched = victims.iter().copied().filter(|victim| *victim != attacker);
         let watched: Vec<usize> = watched.collect();
-        let usable = attacks.iter().filter(|attack| vms[attacker].has(attack.needs));
+        let usable = attacks
+            .iter()
+            .filter(|attack| vms[attacker].has(attack.needs));
         runs.extend(usable.map(|attack| Run {
             attacker,
             attack,
@@ -390,31 +401,55 @@ mod tests {
         let wanted = Wanted::default();
         let cases = [
             (
-                Wanted { victims: &unknown, ..wanted },
+                Wanted {
+                    victims: &unknown,
+                    ..wanted
+                },
                 "--victim linus: the system has no such VM",
             ),
             (
-                Wanted { victims: &linux, ..wanted },
+                Wanted {
+                    victims: &linux,
+                    ..wanted
+                },
                 "--victim linux: the VM has no real-time vCPU with a reservation, and so no bound to hold",
             ),
             (
-                Wanted { attacks: &unknown, ..wanted },
+                Wanted {
+                    attacks: &unknown,
+                    ..wanted
+                },
                 "--attack linus: there is no such attack",
             ),
             (
-                Wanted { attackers: &loop_, victims: &loop_, ..wanted },
+                Wanted {
+                    attackers: &loop_,
+                    victims: &loop_,
+                    ..wanted
+                },
                 "loop is named by --attacker and by --victim",
             ),
             (
-                Wanted { attackers: &linux, trusted: &linux, ..wanted },
+                Wanted {
+                    attackers: &linux,
+                    trusted: &linux,
+                    ..wanted
+                },
                 "linux is named by --attacker and by --trust",
             ),
             (
-                Wanted { trusted: &all, ..wanted },
+                Wanted {
+                    trusted: &all,
+                    ..wanted
+                },
                 "there is no VM to replace: each is the only victim, trusted, or a service of the system",
             ),
             (
-                Wanted { attackers: &manager, attacks: &names(&["ring"]), ..wanted },
+                Wanted {
+                    attackers: &manager,
+                    attacks: &names(&["ring"]),
+                    ..wanted
+                },
                 "no VM that is replaced has what these attacks use: a channel",
             ),
         ];

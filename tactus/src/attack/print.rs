@@ -74,7 +74,8 @@ impl Report {
         };
         let jobs = run.jobs.iter().map(|(vcpu, seen)| {
             let own = |finding: &&Finding| {
-                finding.whom == vcpu.name || !run.jobs.iter().any(|(other, _)| finding.whom == other.name)
+                finding.whom == vcpu.name
+                    || !run.jobs.iter().any(|(other, _)| finding.whom == other.name)
             };
             let found = run.findings.iter().any(|finding| own(&finding));
             vec![
@@ -87,7 +88,8 @@ impl Report {
                 } else {
                     self.time(seen.response_max)
                 },
-                vcpu.bound.map_or_else(|| "-".to_owned(), |bound| self.time(bound)),
+                vcpu.bound
+                    .map_or_else(|| "-".to_owned(), |bound| self.time(bound)),
                 self.time(vcpu.deadline),
                 seen.missed.to_string(),
                 seen.cut_off.to_string(),
@@ -100,7 +102,16 @@ impl Report {
     /// The worst job of each vCPU in each run.
     pub fn runs_table(&self) -> String {
         let mut rows = vec![row(&[
-            "hostile VM", "attack", "vCPU", "jobs", "worst job", "bound", "deadline", "late", "cut off", "",
+            "hostile VM",
+            "attack",
+            "vCPU",
+            "jobs",
+            "worst job",
+            "bound",
+            "deadline",
+            "late",
+            "cut off",
+            "",
         ])];
         rows.extend(self.runs.iter().flat_map(|run| self.rows(run)));
         table(&rows)
@@ -115,8 +126,13 @@ impl Report {
             rows.push(vec![
                 vcpu.name.clone(),
                 self.time(seen.response_max),
-                if by.is_empty() { "-".to_owned() } else { self.time(response) },
-                vcpu.bound.map_or_else(|| "-".to_owned(), |bound| self.time(bound)),
+                if by.is_empty() {
+                    "-".to_owned()
+                } else {
+                    self.time(response)
+                },
+                vcpu.bound
+                    .map_or_else(|| "-".to_owned(), |bound| self.time(bound)),
                 by,
             ]);
         }
@@ -132,10 +148,17 @@ impl Report {
     fn worst(&self, name: &str) -> Option<(String, u64)> {
         let mut worst: Option<(String, u64)> = None;
         for run in &self.runs {
-            let Some((vm, attack)) = &run.attack else { continue };
-            let jobs = run.jobs.iter().find(|(vcpu, seen)| vcpu.name == name && seen.jobs > 0);
+            let Some((vm, attack)) = &run.attack else {
+                continue;
+            };
+            let jobs = run
+                .jobs
+                .iter()
+                .find(|(vcpu, seen)| vcpu.name == name && seen.jobs > 0);
             if let Some((_, seen)) = jobs
-                && worst.as_ref().is_none_or(|(_, most)| seen.response_max > *most)
+                && worst
+                    .as_ref()
+                    .is_none_or(|(_, most)| seen.response_max > *most)
             {
                 worst = Some((format!("{attack} by {vm}"), seen.response_max));
             }
@@ -152,7 +175,10 @@ impl Report {
                 Some((vm, attack)) => format!("attack {attack} by {vm}"),
             };
             for finding in &run.findings {
-                text += &format!("{by}, seed {}: {}: {}\n", self.seed, finding.whom, finding.text);
+                text += &format!(
+                    "{by}, seed {}: {}: {}\n",
+                    self.seed, finding.whom, finding.text
+                );
             }
             text += &format!("  again: {}\n", run.again);
         }
@@ -182,11 +208,10 @@ impl Report {
                 "deadline_us": self.us(vcpu.deadline),
                 "late": seen.missed,
                 "cut_off": seen.cut_off,
+                "gap_max_us": self.us(seen.gap.cycles),
             })
         };
-        let finding = |finding: &Finding| {
-            json!({"kind": finding.kind, "of": finding.whom, "text": finding.text})
-        };
+        let finding = |finding: &Finding| json!({"kind": finding.kind, "of": finding.whom, "text": finding.text});
         let run = |run: &Done| {
             json!({
                 "attacker": run.attack.as_ref().map(|(vm, _)| vm),

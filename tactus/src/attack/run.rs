@@ -195,7 +195,7 @@ impl Lab {
             place: Place::find(CUT_OFF, &boot.image)?,
             arguments: 0,
         });
-        let watched = self.watched(victims);
+        let watched = self.watched(victims, run.map(|run| run.attacker));
         options.jobs = Some(Watch {
             vcpus: watched.iter().map(|(_, jobs)| jobs.clone()).collect(),
             best_effort: self.best_effort(),
@@ -214,7 +214,8 @@ impl Lab {
                 self.plan.vms[run.attacker].name
             ));
         }
-        let seen: Vec<Summary> = facts.map_or_else(Vec::new, |facts| facts.jobs.summaries().collect());
+        let seen: Vec<Summary> =
+            facts.map_or_else(Vec::new, |facts| facts.jobs.summaries().collect());
         let watched = watched.into_iter().map(|(vcpu, _)| vcpu);
         Ok(Shown {
             jobs: watched.zip(seen).collect(),
@@ -235,7 +236,9 @@ impl Lab {
             None => image?,
             Some((run, _)) => image.wrap_err_with(|| {
                 let name = &self.plan.vms[run.attacker].name;
-                format!("the hostile guest does not fit VM `{name}`; leave it out with --trust {name}")
+                format!(
+                    "the hostile guest does not fit VM `{name}`; leave it out with --trust {name}"
+                )
             })?,
         };
         Boot::of_image(image)
@@ -248,15 +251,21 @@ impl Lab {
     }
 
     /// The vCPUs of these VMs that have reservations.
-    fn watched(&self, victims: &[usize]) -> Vec<(Watched, jobs::Watched)> {
+    fn watched(&self, victims: &[usize], attacker: Option<usize>) -> Vec<(Watched, jobs::Watched)> {
         let guarantee = &self.guarantee;
         let own = guarantee.overheads.job + guarantee.interrupts * guarantee.interrupt + 2;
         let mut all = Vec::new();
         for &vm in victims {
+            let mut channels = self.plan.vms[vm].channels.iter();
+            let linked = channels.any(|end| Some(end.peer) == attacker);
             for (number, vcpu) in self.plan.vms[vm].vcpus.iter().enumerate() {
-                let Some(times) = vcpu.reservation else { continue };
+                let Some(times) = vcpu.reservation else {
+                    continue;
+                };
                 let name = format!("{}.{number}", self.plan.vms[vm].name);
                 let watched = Watched {
+                    linked,
+                    period: self.cycles(times.period),
                     deadline: self.cycles(times.deadline),
                     bound: bound(guarantee, &name).map(|ticks| self.cycles(ticks)),
                     name,
@@ -265,8 +274,10 @@ impl Lab {
                 let harts = vcpu.harts.iter().map(|&hart| hart as u16);
                 let jobs = jobs::Watched {
                     vm,
-                    harts: harts.filter(|&hart| self.is_alone(vm, number, hart)).collect(),
-                    period: self.cycles(times.period),
+                    harts: harts
+                        .filter(|&hart| self.is_alone(vm, number, hart))
+                        .collect(),
+                    period: watched.period,
                     deadline: watched.deadline,
                     least: self.cycles(times.budget.saturating_sub(own)),
                 };
@@ -281,11 +292,12 @@ impl Lab {
         let vm = &self.plan.vms[vm];
         let mut others = vm.vcpus.iter().enumerate();
         let made = vm.rt_vcpus > 0
-            && self.plan.deadline_harts().any(|by_deadline| by_deadline == u32::from(hart));
+            && self
+                .plan
+                .deadline_harts()
+                .any(|by_deadline| by_deadline == u32::from(hart));
         !made
-            && !others.any(|(other, vcpu)| {
-                other != number && vcpu.harts.contains(&u32::from(hart))
-            })
+            && !others.any(|(other, vcpu)| other != number && vcpu.harts.contains(&u32::from(hart)))
     }
 
     /// The VMs of which only best-effort vCPUs may run on a hart, with the hart.

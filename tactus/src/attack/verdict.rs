@@ -14,8 +14,12 @@ pub struct Watched {
     pub name: String,
     /// Its VM, by its index in the system.
     pub vm: usize,
+    /// Cycles from a release to the next.
+    pub period: u64,
     /// Cycles from a release to the deadline.
     pub deadline: u64,
+    /// Its VM has a channel with the hostile one, and may wait for it.
+    pub linked: bool,
     /// Cycles within which a job has had its budget; `None`: `tactus check` states no bound.
     pub bound: Option<u64>,
 }
@@ -40,9 +44,18 @@ pub struct Finding {
     pub text: String,
 }
 
+/// The system without an attack.
+#[derive(Clone, Copy, Debug)]
+pub struct Alone<'a> {
+    /// All of the run.
+    pub outcome: &'a Outcome,
+    /// The jobs of each vCPU that was watched.
+    pub jobs: &'a [(Watched, Summary)],
+}
+
 /// What a run must not show. `alone`: the same system without an attack; `None`: this is it. `time` makes a text of cycles.
 pub fn findings(
-    alone: Option<&Outcome>,
+    alone: Option<Alone<'_>>,
     outcome: &Outcome,
     attacker: Option<usize>,
     watched: &[(Watched, Summary)],
@@ -59,11 +72,21 @@ pub fn findings(
     }
     for (vcpu, seen) in watched {
         all.extend(of_jobs(vcpu, seen, &time));
+        let ended = outcome
+            .journal
+            .vms
+            .get(vcpu.vm)
+            .is_none_or(|vm| vm.off.is_some());
+        let alone =
+            alone.and_then(|alone| alone.jobs.iter().find(|(one, _)| one.name == vcpu.name));
+        if let Some((_, alone)) = alone.filter(|_| !ended) {
+            all.extend(starvation(vcpu, alone, seen, &time));
+        }
     }
     let mut vms: Vec<usize> = watched.iter().map(|(vcpu, _)| vcpu.vm).collect();
     vms.dedup();
     for vm in vms {
-        let before = alone.and_then(|alone| alone.journal.vms.get(vm));
+        let before = alone.and_then(|alone| alone.outcome.journal.vms.get(vm));
         if let Some(now) = outcome.journal.vms.get(vm) {
             all.extend(of_state(before, now));
         }
@@ -97,7 +120,9 @@ fn of_jobs(vcpu: &Watched, seen: &Summary, time: impl Fn(u64) -> String) -> Vec<
         let jobs = if missed == 1 { "job was" } else { "jobs were" };
         note(
             "deadline",
-            format!("{missed} {jobs} later than the deadline of {deadline}; the worst took {worst}"),
+            format!(
+                "{missed} {jobs} later than the deadline of {deadline}; the worst took {worst}"
+            ),
         );
     } else if let Some(bound) = vcpu.bound.filter(|bound| seen.response_max > *bound) {
         let text = format!("a job took {worst}, over its bound of {}", time(bound));
@@ -112,6 +137,30 @@ fn of_jobs(vcpu: &Watched, seen: &Summary, time: impl Fn(u64) -> String) -> Vec<
         );
     }
     all
+}
+
+/// A vCPU that is not run any more, though without an attack it is. One that may wait for the hostile VM must be kept from
+/// its hart by the hypervisor.
+fn starvation(
+    vcpu: &Watched,
+    alone: &Summary,
+    seen: &Summary,
+    time: impl Fn(u64) -> String,
+) -> Option<Finding> {
+    let usual = alone.gap.cycles.max(vcpu.period);
+    let gap = seen.gap;
+    let long = alone.jobs > 1 && gap.cycles > 2 * usual + vcpu.deadline;
+    let held = !vcpu.linked || gap.below > gap.cycles / 2;
+    (long && held).then(|| Finding {
+        kind: "starved",
+        whom: vcpu.name.clone(),
+        text: format!(
+            "it did not have its hart for {}, of which the hart was in the hypervisor for {}; without an attack {} at most",
+            time(gap.cycles),
+            time(gap.below),
+            time(alone.gap.cycles)
+        ),
+    })
 }
 
 /// A victim's state that an attack has changed. That it ends by itself, or how it judges what others send it, is its own matter.
@@ -157,7 +206,9 @@ mod tests {
         let vcpu = Watched {
             name: "rt.0".to_owned(),
             vm: 0,
+            period: 1000,
             deadline: 500,
+            linked: true,
             bound: Some(300),
         };
         let summary = Summary {
@@ -173,7 +224,12 @@ mod tests {
 
     fn kinds(outcome: &Outcome, watched: &[(Watched, Summary)]) -> Vec<&'static str> {
         let alone = self::outcome(&[STARTED]);
-        let all = findings(Some(&alone), outcome, Some(1), watched, |c| c.to_string());
+        let jobs = [self::watched(100, 0)];
+        let alone = Alone {
+            outcome: &alone,
+            jobs: &jobs,
+        };
+        let all = findings(Some(alone), outcome, Some(1), watched, |c| c.to_string());
         all.into_iter().map(|finding| finding.kind).collect()
     }
 
@@ -186,6 +242,22 @@ mod tests {
         let mut short = watched(100, 0);
         short.1.cut_short = 2;
         assert_eq!(kinds(&outcome, &[short]), ["overrun"]);
+    }
+
+    #[test]
+    fn a_vcpu_that_is_kept_from_its_hart_is_starved() {
+        let outcome = outcome(&[STARTED]);
+        let seen = |linked, cycles, below| {
+            let mut seen = watched(100, 0);
+            seen.0.linked = linked;
+            (seen.1.gap.cycles, seen.1.gap.below) = (cycles, below);
+            kinds(&outcome, &[seen])
+        };
+        assert_eq!(seen(false, 2_501, 0), ["starved"]);
+        assert!(seen(false, 2_500, 0).is_empty());
+        // It may wait for the hostile VM.
+        assert!(seen(true, 9_000, 4_500).is_empty());
+        assert_eq!(seen(true, 9_000, 4_501), ["starved"]);
     }
 
     #[test]

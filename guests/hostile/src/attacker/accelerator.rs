@@ -1,9 +1,6 @@
 //! Accelerators: garbage to each register of their virtual devices, and computations of anything, some cancelled.
 
-use tactus_guest::{
-    abi::map,
-    accelerator::Computation,
-};
+use tactus_guest::{abi::map, accelerator::Computation};
 
 use super::{Attacker, devices, rights::Device};
 

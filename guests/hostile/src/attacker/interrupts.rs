@@ -102,7 +102,10 @@ pub fn page(attacker: &mut Attacker) {
             let value = attacker.random.next();
             memory::scratch_word(attacker.below(256), value);
         }
-        attacker.rights.channels().for_each(|channel| channel.ring());
+        attacker
+            .rights
+            .channels()
+            .for_each(|channel| channel.ring());
     }
     // SAFETY: as above.
     unsafe { call_raw(EXTENSION, INTERRUPT_PAGE, [0; 6]) };

@@ -122,7 +122,9 @@ fn all<T: Copy, const N: usize>(find: impl Fn(usize) -> Option<T>) -> [Option<T>
 
 /// Calls `visit` with all that the devicetree gives an address of below the memory.
 fn visit_named(mut visit: impl FnMut(Device)) {
-    let Some(tree) = devicetree::get() else { return };
+    let Some(tree) = devicetree::get() else {
+        return;
+    };
     for node in tree.all_nodes() {
         let region = node.reg().and_then(|mut regions| regions.next());
         let Some(region) = region else { continue };

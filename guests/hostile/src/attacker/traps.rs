@@ -10,8 +10,7 @@ use tactus_guest::{
 };
 
 /// Exceptions of each vCPU so far.
-static EXCEPTIONS: [AtomicU64; start::HARTS_MAX] =
-    [const { AtomicU64::new(0) }; start::HARTS_MAX];
+static EXCEPTIONS: [AtomicU64; start::HARTS_MAX] = [const { AtomicU64::new(0) }; start::HARTS_MAX];
 
 /// Instruction access fault and instruction page fault: `sepc` is where nothing can be fetched.
 const FETCH: [usize; 2] = [1, 12];

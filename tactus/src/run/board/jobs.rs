@@ -11,11 +11,11 @@
 //!
 //! What a server does after it has waited within its job is not judged: only execution from the release on is guaranteed.
 
-use tactus_board::privileged::Exception;
-use tactus_board::trace::{Event, EventKind};
 use tactus_abi::hypercall::{
     ACCELERATOR_REQUESTS, EXTENSION, MESSAGE_RECEIVE, MESSAGE_SEND, RT_YIELD,
 };
+use tactus_board::privileged::Exception;
+use tactus_board::trace::{Event, EventKind};
 
 use super::Worker;
 
@@ -67,6 +67,19 @@ pub struct Summary {
     pub cut_short: u64,
     /// Cycles that the first of them had had.
     pub cut_short_after: u64,
+    /// The longest time that it did not have its hart.
+    pub gap: Gap,
+}
+
+/// A time in which a vCPU did not have its hart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gap {
+    /// When it began.
+    pub from: u64,
+    /// Its cycles.
+    pub cycles: u64,
+    /// Those of them that the hart was in the hypervisor or the firmware.
+    pub below: u64,
 }
 
 /// All that was seen.
@@ -108,6 +121,8 @@ struct Hart {
     below: Option<Below>,
     /// The last trap above the hypervisor.
     trap: Option<(u64, Cause)>,
+    /// Cycles below the guests so far, without those of `below`.
+    below_all: u64,
 }
 
 /// How a job ended.
@@ -134,6 +149,8 @@ struct Track {
     open: Option<Job>,
     /// Release of the last job, and how it ended.
     last: Option<(u64, Ended)>,
+    /// When it left its hart, of that number, and cycles of that below the guests by then.
+    left: Option<(u64, usize, u64)>,
     summary: Summary,
 }
 
@@ -161,6 +178,8 @@ impl Jobs {
     /// The run ends at `cycle`: jobs that are due have their responses so far.
     pub(super) fn finish(&mut self, cycle: u64) {
         for (track, watched) in self.tracks.iter_mut().zip(&self.watch.vcpus) {
+            let harts = &self.harts;
+            track.end_gap(cycle, self.from, |hart| harts[hart].below_by(cycle));
             let due = match (track.open, track.last) {
                 (Some(job), _) => job.judged.then_some(job.release),
                 (None, Some((release, Ended::Periodically))) => Some(release + watched.period),
@@ -232,17 +251,29 @@ impl Jobs {
         let (Some(from), Some(below)) = (from, below) else {
             return;
         };
+        let before = hart.below_all;
+        hart.below_all += cycle.saturating_sub(below.since);
+        let below_all = hart.below_all;
         if let Some(vcpu) = self.find(&from, index) {
+            self.tracks[vcpu].left = Some((below.since, index, before));
             self.leave(vcpu, &below);
         }
         if let Some(vcpu) = self.find(&to, index) {
+            self.tracks[vcpu].end_gap(cycle, self.from, |_| below_all);
             let release = self.release(&from, index, cycle, &below, from == to);
             self.enter(vcpu, cycle, &below, release);
         }
     }
 
     /// When the job that begins now was released, as far as the stay before it tells: exactly, or the last time that it may have been.
-    fn release(&self, from: &Worker, hart: usize, cycle: u64, below: &Below, same: bool) -> (u64, bool) {
+    fn release(
+        &self,
+        from: &Worker,
+        hart: usize,
+        cycle: u64,
+        below: &Below,
+        same: bool,
+    ) -> (u64, bool) {
         let preempted = below.cause == Some(Cause::Interrupt) && !below.cut_off && !same;
         let last = below.interrupt.unwrap_or(cycle);
         if *from == Worker::Idle || preempted {
@@ -320,7 +351,33 @@ impl Jobs {
     }
 }
 
+impl Track {
+    /// It has its hart again, or the run ends. `below`: cycles of a hart below the guests by now.
+    fn end_gap(&mut self, cycle: u64, from: Option<u64>, below: impl Fn(usize) -> u64) {
+        let Some((left, hart, before)) = self.left.take() else {
+            return;
+        };
+        // Of a gap that begins before anything is judged the rest counts.
+        let cycles = from.map_or(0, |from| cycle.saturating_sub(left.max(from)));
+        if cycles > self.summary.gap.cycles {
+            self.summary.gap = Gap {
+                from: left,
+                cycles,
+                below: (below(hart) - before).min(cycles),
+            };
+        }
+    }
+}
+
 impl Hart {
+    /// Cycles below the guests by now.
+    fn below_by(&self, cycle: u64) -> u64 {
+        let now = self
+            .below
+            .map_or(0, |below| cycle.saturating_sub(below.since));
+        self.below_all + now
+    }
+
     /// A trap, which may be told before or after the turn that it leads to.
     fn trap(&mut self, cycle: u64, cause: Cause) {
         match &mut self.below {
@@ -474,7 +531,7 @@ mod tests {
         feed.vm(1_050, 0);
         feed.yields(1_500);
         feed.vm(1_550, 1);
-        assert_eq!(feed.summary(), Summary::default());
+        assert_eq!(feed.summary().jobs, 0);
         feed
     }
 
@@ -486,7 +543,11 @@ mod tests {
         // An interrupt for others, and a call of its own.
         feed.interrupt(11_100);
         feed.vm(11_150, 0);
-        feed.call(11_200, Exception::VirtualSupervisorEnvironmentCall, [0, 0x10]);
+        feed.call(
+            11_200,
+            Exception::VirtualSupervisorEnvironmentCall,
+            [0, 0x10],
+        );
         feed.vm(11_230, 0);
         feed.yields(11_600);
         feed.idle(11_640);
@@ -494,6 +555,11 @@ mod tests {
             jobs: 1,
             response_max: 600,
             released: 11_000,
+            gap: Gap {
+                from: 1_500,
+                cycles: 9_560,
+                below: 50 + 60,
+            },
             ..Summary::default()
         };
         assert_eq!(feed.summary(), wanted);
@@ -573,8 +639,15 @@ mod tests {
     #[test]
     fn a_job_that_never_gets_the_hart_is_seen_at_the_end() {
         let mut feed = begun();
+        feed.interrupt(12_000);
         feed.0.finish(18_000);
         let summary = feed.summary();
         assert_eq!((summary.response_max, summary.missed), (7_000, 1));
+        let gap = Gap {
+            from: 1_500,
+            cycles: 16_500,
+            below: 50 + 6_000,
+        };
+        assert_eq!(summary.gap, gap);
     }
 }
