@@ -1,4 +1,4 @@
-//! `tactus attack`: shipped systems hold their bounds beside hostile guests, and what is asked for in error is told.
+//! `tactus attack`: systems hold their bounds beside hostile guests, and what is asked for in error is told.
 
 use std::process::{Command, Output};
 
@@ -22,50 +22,277 @@ fn attack(arguments: &[&str]) -> (Option<i32>, String, String) {
     (status.code(), text(stdout), text(stderr))
 }
 
-/// Runs attacks, and asserts that nothing is found and that each watched vCPU had jobs in each run.
+/// Runs attacks; gives the exit code and the report.
 #[track_caller]
-fn nothing_is_found(system: &str, arguments: &[&str]) -> Value {
-    let all: Vec<&str> = [system, "--json"]
-        .into_iter()
-        .chain(arguments.iter().copied())
-        .collect();
+fn report(system: &str, arguments: &[&str]) -> (Option<i32>, Value) {
+    let all = [&[system, "--json"], arguments].concat();
     let (code, stdout, stderr) = attack(&all);
-    assert_eq!(code, Some(0), "{stdout}\n{stderr}");
-    let report: Value = serde_json::from_str(&stdout).expect("it prints JSON");
-    assert_eq!(report["findings"], 0, "{stdout}");
-    for run in report["runs"].as_array().expect("runs") {
-        for vcpu in run["vcpus"].as_array().expect("vCPUs") {
-            assert!(vcpu["jobs"].as_u64() > Some(0), "{run:#}");
-            let times = ["response_max_us", "bound_us"].map(|name| vcpu[name].as_f64());
-            if let [Some(response), Some(bound)] = times {
-                assert!(response <= bound, "{run:#}");
-            }
-        }
-    }
-    report
+    let report = serde_json::from_str(&stdout);
+    let report = report.unwrap_or_else(|error| panic!("{error}: {stdout}\n{stderr}"));
+    (code, report)
 }
 
-/// The attacks of a report, in their order.
-fn attacks(report: &Value) -> Vec<(&str, &str)> {
-    let runs = report["runs"].as_array().expect("runs");
-    let name = |run: &'static str| move |value: &Value| value[run].as_str().map(str::to_owned);
-    let _ = name;
-    runs.iter()
-        .filter_map(|run| Some((run["attacker"].as_str()?, run["attack"].as_str()?)))
+fn runs(report: &Value) -> &[Value] {
+    report["runs"].as_array().expect("it has runs")
+}
+
+/// Runs attacks, and asserts that nothing is found, and that each vCPU had jobs in each run, within its bound. Gives the
+/// attacks that were run.
+#[track_caller]
+fn nothing_is_found(system: &str, arguments: &[&str]) -> Vec<String> {
+    let (code, report) = report(system, arguments);
+    assert_eq!(report["findings"], 0, "{report:#}");
+    assert_eq!(code, Some(0), "{report:#}");
+    for run in runs(&report) {
+        for vcpu in run["vcpus"].as_array().expect("it has vCPUs") {
+            assert!(vcpu["jobs"].as_u64() > Some(0), "{run:#}");
+            let [response, bound] = ["response_max_us", "bound_us"].map(|name| vcpu[name].as_f64());
+            assert!(bound.is_none_or(|bound| response <= Some(bound)), "{run:#}");
+        }
+    }
+    let attacks = runs(&report).iter();
+    attacks
+        .filter_map(|run| Some(run["attack"].as_str()?.to_owned()))
         .collect()
 }
 
 #[test]
 fn interference_holds_its_bounds() {
-    let options = ["--attack", "walk", "--attack", "ring", "--attack", "thrash"];
-    let report = nothing_is_found(
+    let attacks = nothing_is_found(
         "systems/interference.toml",
-        &[&options[..], &["--attacker", "noise", "--ms", "10"]].concat(),
+        &[
+            "--attacker",
+            "noise",
+            "--victim",
+            "victim",
+            "--victim",
+            "lower",
+            "--attack",
+            "ring",
+            "--attack",
+            "walk",
+            "--attack",
+            "thrash",
+            "--ms",
+            "20",
+        ],
     );
-    let all = [("noise", "walk"), ("noise", "thrash"), ("noise", "ring")];
-    let mut seen = attacks(&report);
-    seen.sort_unstable();
-    let mut all = all.to_vec();
-    all.sort_unstable();
-    assert_eq!(seen, all);
+    assert_eq!(attacks, ["ring", "walk", "thrash"]);
+}
+
+/// The hostile VM has two vCPUs, one of them on the victims' hart, and a channel with one of them.
+#[test]
+fn a_control_loop_holds_its_bounds() {
+    nothing_is_found(
+        "systems/control-loop.toml",
+        &[
+            "--attacker",
+            "linux",
+            "--attack",
+            "thrash",
+            "--attack",
+            "reserve",
+            "--attack",
+            "calls",
+            "--ms",
+            "40",
+        ],
+    );
+}
+
+/// Two real-time VMs on a hart, each in turn hostile, and a best-effort one.
+#[test]
+fn reservations_hold_their_bounds_beside_each_other() {
+    nothing_is_found(
+        "systems/bench-job.toml",
+        &["--attack", "walk", "--attack", "instructions", "--ms", "20"],
+    );
+}
+
+/// A known violation, which the attacks have found: as soon as the control loop waits for doorbells, doorbells that are rung on
+/// the other hart keep its hart in the hypervisor, and no real-time vCPU runs there any more. When that is mended, this test
+/// fails; then `ring` belongs to [`a_control_loop_holds_its_bounds`], and [`KNOWN`] is empty.
+#[test]
+fn doorbells_from_another_hart_starve_a_control_loop() {
+    let (code, report) = report(
+        "systems/control-loop.toml",
+        &["--attacker", "linux", "--attack", "ring", "--ms", "60"],
+    );
+    assert_eq!(code, Some(1), "{report:#}");
+    let ring = runs(&report).last().expect("it was run");
+    let found = ring["findings"].as_array().expect("it has findings");
+    let found = found
+        .iter()
+        .map(|finding| [&finding["kind"], &finding["of"]]);
+    let found: Vec<_> = found.map(|pair| pair.map(|word| word.as_str())).collect();
+    let starved = |vcpu| [Some("starved"), Some(vcpu)];
+    assert_eq!(
+        found,
+        [starved("control.0"), starved("watch.0")],
+        "{ring:#}"
+    );
+    let again = "--attacker linux --attack ring --seed 1 --ms 60";
+    let command = ring["again"].as_str().expect("it is told");
+    assert!(command.ends_with(again), "{command}");
+}
+
+/// `systems/accelerators.toml` with a victim in the place of its first guest, and a hostile VM with an accelerator.
+#[test]
+fn accelerators_cost_a_victim_nothing() {
+    let shared = std::fs::read_to_string(root().join("systems/accelerators.toml"));
+    let shared = shared.expect("the system is there");
+    let (manager, _) = shared
+        .split_once("[[vm]]\nname = \"modem\"")
+        .expect("its first guest");
+    let system = format!(
+        r#"{manager}
+[[vm]]
+name = "victim"
+image = "@victim"
+counters = true
+memory = "4MiB"
+bootargs = "jobs=1000000 listen=none"
+
+[[vm.vcpu]]
+class = "rt"
+hart = 0
+priority = 100
+period = "1ms"
+budget = "400us"
+
+[[vm]]
+name = "user"
+image = "@noise"
+memory = "4MiB"
+bootargs = "noise=none"
+
+[[vm.vcpu]]
+class = "be"
+harts = [1]
+
+[[vm.vcpu]]
+class = "be"
+harts = [1]
+
+[[vm.accelerator]]
+task = "qam16"
+
+[[channel]]
+name = "regions"
+between = ["manager", "user"]
+size = "4KiB"
+"#
+    );
+    let file = written(&system);
+    let path = file.path().display().to_string();
+    let attacks = nothing_is_found(
+        &path,
+        &["--attack", "accelerator", "--attack", "walk", "--ms", "20"],
+    );
+    // The manager is a service: it is not replaced.
+    assert_eq!(attacks, ["accelerator", "walk"]);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    let once = |seed| {
+        let options = [
+            "--attacker",
+            "noise",
+            "--attack",
+            "walk",
+            "--ms",
+            "5",
+            "--seed",
+            seed,
+        ];
+        report("systems/interference.toml", &options).1
+    };
+    assert_eq!(once("7"), once("7"));
+}
+
+#[test]
+fn what_cannot_be_attacked_is_told() {
+    for (arguments, message) in [
+        (
+            &["systems/interference.toml", "--victim", "victin"][..],
+            "--victim victin: the system has no such VM",
+        ),
+        (
+            &["systems/interference.toml", "--attack", "rings"],
+            "--attack rings: there is no such attack",
+        ),
+        (
+            &["systems/hello.toml"],
+            "no VM of the system has a real-time vCPU with a reservation",
+        ),
+        (&["systems/freertos-rt.toml"], "there is no VM to replace"),
+        (&["systems/manycore.toml"], "is a system of tiles"),
+        (
+            &["systems/no-such-system.toml"],
+            "cannot read systems/no-such-system.toml",
+        ),
+        (
+            &["systems/interference.toml", "--artifacts", "absent"],
+            "absent",
+        ),
+        (&[], "required arguments were not provided"),
+        (&["systems/interference.toml", "--ms", "0"], "0 is not in 1"),
+    ] {
+        let (code, stdout, stderr) = attack(arguments);
+        assert_eq!(code, Some(2), "{arguments:?}: {stdout}\n{stderr}");
+        assert_eq!(stdout, "", "{arguments:?}");
+        let joined = stderr.replace("\n  │", "").replace("\n", " ");
+        assert!(joined.contains(message), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn a_system_with_errors_is_refused_as_by_check() {
+    let (code, stdout, stderr) = attack(&["tactus/tests/faults/over-subscribed.toml"]);
+    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
+    assert!(stderr.contains("over-subscribed"), "{stderr}");
+}
+
+#[test]
+fn attacks_are_listed() {
+    let (code, stdout, _) = attack(&["--list"]);
+    assert_eq!(code, Some(0));
+    assert!(stdout.contains("\nthrash"), "{stdout}");
+    let (_, stdout, _) = attack(&["--list", "--json"]);
+    let list: Value = serde_json::from_str(&stdout).expect("it prints JSON");
+    assert_eq!(list[0]["attack"], "walk");
+}
+
+/// Attacks of which it is known that they find something: see
+/// [`doorbells_from_another_hart_starve_a_control_loop`].
+const KNOWN: [(&str, &str); 5] = [
+    ("linux", "walk"),
+    ("linux", "shared"),
+    ("linux", "ring"),
+    ("linux", "notify"),
+    ("linux", "page"),
+];
+
+/// All attacks on each system that has several VMs and a reservation.
+#[test]
+#[ignore = "long"]
+fn all_attacks_on_all_systems() {
+    for system in [
+        "interference",
+        "control-loop",
+        "embassy",
+        "bench-job",
+        "bench-hostile",
+        "hostile-reserve",
+        "hostile-reserve-smp",
+    ] {
+        let (_, report) = report(&format!("systems/{system}.toml"), &[]);
+        for run in runs(&report) {
+            let name = |of| run[of].as_str().unwrap_or("-");
+            let known = KNOWN.contains(&(name("attacker"), name("attack")));
+            let found = run["findings"].as_array().expect("it has findings");
+            assert!(found.is_empty() || known, "{system}: {run:#}");
+        }
+    }
 }

@@ -53,6 +53,14 @@ impl Report {
         cycles as f64 * 1e6 / self.clock_hz as f64
     }
 
+    /// The longest response, if there was a job.
+    fn response(&self, seen: &Summary) -> String {
+        match seen.jobs {
+            0 => "-".to_owned(),
+            _ => self.time(seen.response_max),
+        }
+    }
+
     /// The findings of all runs.
     pub fn findings(&self) -> usize {
         self.runs.iter().map(|run| run.findings.len()).sum()
@@ -83,11 +91,7 @@ impl Report {
                 attack.to_owned(),
                 vcpu.name.clone(),
                 seen.jobs.to_string(),
-                if seen.jobs == 0 {
-                    "-".to_owned()
-                } else {
-                    self.time(seen.response_max)
-                },
+                self.response(seen),
                 vcpu.bound
                     .map_or_else(|| "-".to_owned(), |bound| self.time(bound)),
                 self.time(vcpu.deadline),
@@ -125,7 +129,7 @@ impl Report {
             let (by, response) = worst.unwrap_or_default();
             rows.push(vec![
                 vcpu.name.clone(),
-                self.time(seen.response_max),
+                self.response(seen),
                 if by.is_empty() {
                     "-".to_owned()
                 } else {

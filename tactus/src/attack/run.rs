@@ -216,9 +216,17 @@ impl Lab {
         }
         let seen: Vec<Summary> =
             facts.map_or_else(Vec::new, |facts| facts.jobs.summaries().collect());
-        let watched = watched.into_iter().map(|(vcpu, _)| vcpu);
+        let jobs = watched.into_iter().zip(seen).map(|((vcpu, _), seen)| {
+            let ended = outcome.journal.vms[vcpu.vm].off.is_some();
+            let seen = if ended {
+                seen
+            } else {
+                seen.with_unfinished(vcpu.deadline)
+            };
+            (vcpu, seen)
+        });
         Ok(Shown {
-            jobs: watched.zip(seen).collect(),
+            jobs: jobs.collect(),
             outcome,
         })
     }
@@ -253,7 +261,13 @@ impl Lab {
     /// The vCPUs of these VMs that have reservations.
     fn watched(&self, victims: &[usize], attacker: Option<usize>) -> Vec<(Watched, jobs::Watched)> {
         let guarantee = &self.guarantee;
-        let own = guarantee.overheads.job + guarantee.interrupts * guarantee.interrupt + 2;
+        // What a job pays for others: its own beginning, and the interrupts of each deferral period that it touches.
+        let overheads = &guarantee.overheads;
+        let interrupts = guarantee.interrupts * guarantee.interrupt;
+        let own = |deadline: u64| {
+            2 * overheads.job
+                + (deadline.div_ceil(overheads.service_period.max(1)) + 1) * interrupts
+        };
         let mut all = Vec::new();
         for &vm in victims {
             let mut channels = self.plan.vms[vm].channels.iter();
@@ -279,7 +293,7 @@ impl Lab {
                         .collect(),
                     period: watched.period,
                     deadline: watched.deadline,
-                    least: self.cycles(times.budget.saturating_sub(own)),
+                    least: self.cycles(times.budget.saturating_sub(own(times.deadline))),
                 };
                 all.push((watched, jobs));
             }

@@ -87,7 +87,7 @@ pub fn findings(
     vms.dedup();
     for vm in vms {
         let before = alone.and_then(|alone| alone.outcome.journal.vms.get(vm));
-        if let Some(now) = outcome.journal.vms.get(vm) {
+        if let (Some(before), Some(now)) = (before, outcome.journal.vms.get(vm)) {
             all.extend(of_state(before, now));
         }
     }
@@ -164,15 +164,15 @@ fn starvation(
 }
 
 /// A victim's state that an attack has changed. That it ends by itself, or how it judges what others send it, is its own matter.
-fn of_state(alone: Option<&VmJournal>, now: &VmJournal) -> Option<Finding> {
+fn of_state(alone: &VmJournal, now: &VmJournal) -> Option<Finding> {
     let stopped = |vm: &VmJournal| {
         vm.off
             .is_some_and(|off| matches!(off.reason, OffReason::Fault | OffReason::Refused))
     };
-    let faults = now.faults > alone.map_or(0, |vm| vm.faults);
-    let restarts = now.restarts > alone.map_or(0, |vm| vm.restarts);
-    let stopped = stopped(now) && !alone.is_some_and(stopped);
-    let unstarted = now.started.is_none() && alone.is_none_or(|vm| vm.started.is_some());
+    let faults = now.faults > alone.faults;
+    let restarts = now.restarts > alone.restarts;
+    let stopped = stopped(now) && !stopped(alone);
+    let unstarted = now.started.is_none() && alone.started.is_some();
     let text = if stopped || faults {
         format!("{} faults; now {}", now.faults, now.state())
     } else if restarts {

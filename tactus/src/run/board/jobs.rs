@@ -21,6 +21,8 @@ use super::Worker;
 
 /// SBI extensions whose calls wait, or end the caller: hart state, remote fences, reset.
 const WAITING_EXTENSIONS: [u64; 3] = [0x0048_534d, 0x5246_4e43, 0x5352_5354];
+/// Cycles within which a job is cut off from when its vCPU has left the guest.
+const CUT_OFF_MAX: u64 = 2_000;
 /// A job of a server that begins so many cycles before its period is over is taken for a new one.
 const EARLY_MAX: u64 = 2_000;
 
@@ -67,6 +69,8 @@ pub struct Summary {
     pub cut_short: u64,
     /// Cycles that the first of them had had.
     pub cut_short_after: u64,
+    /// Release and cycles so far of a job that has not ended.
+    pub unfinished: Option<(u64, u64)>,
     /// The longest time that it did not have its hart.
     pub gap: Gap,
 }
@@ -112,6 +116,15 @@ struct Below {
     interrupt: Option<u64>,
     /// A job was cut off in it.
     cut_off: bool,
+}
+
+impl Below {
+    /// A job is cut off: that of the vCPU which has just left. Later, or after one that waits, it is that of a vCPU whose
+    /// VM the hypervisor loads, in that vCPU's time.
+    fn cuts_off(&mut self, cycle: u64) {
+        let soon = cycle.saturating_sub(self.since) <= CUT_OFF_MAX;
+        self.cut_off |= soon && !matches!(self.cause, Some(Cause::Wait { .. }));
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -187,9 +200,7 @@ impl Jobs {
             };
             let judged = |release: &u64| self.from.is_some_and(|from| from <= *release);
             if let Some(release) = due.filter(judged).filter(|release| *release < cycle) {
-                let so_far = cycle - release;
-                track.summary.missed += u64::from(so_far > watched.deadline);
-                track.summary.take(release, so_far);
+                track.summary.unfinished = Some((release, cycle - release));
             }
         }
     }
@@ -228,7 +239,7 @@ impl Jobs {
             EventKind::Probe { probe, on, .. } if probe == self.watch.cut_off => {
                 let hypervisor = Worker::of(on, vms) == Worker::Hypervisor;
                 if let Some(below) = self.harts[index].below.as_mut().filter(|_| hypervisor) {
-                    below.cut_off = true;
+                    below.cuts_off(cycle);
                 }
             }
             EventKind::Probe { .. } | EventKind::Access { .. } => {}
@@ -392,6 +403,15 @@ impl Hart {
 }
 
 impl Summary {
+    /// The same with the job that has not ended, which has this deadline. Without it where its VM has ended.
+    pub fn with_unfinished(mut self, deadline: u64) -> Self {
+        if let Some((release, so_far)) = self.unfinished {
+            self.missed += u64::from(so_far > deadline);
+            self.take(release, so_far);
+        }
+        self
+    }
+
     fn take(&mut self, release: u64, response: u64) {
         self.jobs += 1;
         if response > self.response_max {
@@ -642,7 +662,9 @@ mod tests {
         feed.interrupt(12_000);
         feed.0.finish(18_000);
         let summary = feed.summary();
-        assert_eq!((summary.response_max, summary.missed), (7_000, 1));
+        assert_eq!(summary.unfinished, Some((11_000, 7_000)));
+        let whole = summary.with_unfinished(5_000);
+        assert_eq!((whole.response_max, whole.missed), (7_000, 1));
         let gap = Gap {
             from: 1_500,
             cycles: 16_500,
