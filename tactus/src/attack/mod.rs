@@ -7,8 +7,8 @@
 pub mod catalog;
 pub mod plan;
 pub mod print;
-mod replace;
-mod run;
+pub mod replace;
+pub mod run;
 pub mod verdict;
 
 use std::collections::BTreeSet;

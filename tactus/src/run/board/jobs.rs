@@ -487,7 +487,7 @@ mod tests {
 
         fn interrupt(&mut self, cycle: u64) {
             let interrupt = Interrupt {
-                target: Target::Hypervisor,
+                target: Target::Supervisor,
                 number: 5,
             };
             self.event(cycle, EventKind::Interrupt { interrupt, pc: 0 });
