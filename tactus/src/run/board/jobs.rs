@@ -21,7 +21,7 @@ use super::Worker;
 
 /// SBI extensions whose calls wait, or end the caller: hart state, remote fences, reset.
 const WAITING_EXTENSIONS: [u64; 3] = [0x0048_534d, 0x5246_4e43, 0x5352_5354];
-/// Cycles within which a job is cut off from when its vCPU has left the guest.
+/// Cycles from when a vCPU has left the guest within which a job that is cut off can only be its own.
 const CUT_OFF_MAX: u64 = 2_000;
 /// A job of a server that begins so many cycles before its period is over is taken for a new one.
 const EARLY_MAX: u64 = 2_000;
@@ -33,7 +33,7 @@ pub struct Watch {
     pub vcpus: Vec<Watched>,
     /// VM and hart pairs at which only best-effort vCPUs run: they make way for every other.
     pub best_effort: Vec<(usize, u16)>,
-    /// The number of the probe at which the hypervisor cuts a job off.
+    /// The number of the probe at which the hypervisor cuts a job off. Its second argument names the vCPU.
     pub cut_off: u32,
 }
 
@@ -118,15 +118,6 @@ struct Below {
     cut_off: bool,
 }
 
-impl Below {
-    /// A job is cut off: that of the vCPU which has just left. Later, or after one that waits, it is that of a vCPU whose
-    /// VM the hypervisor loads, in that vCPU's time.
-    fn cuts_off(&mut self, cycle: u64) {
-        let soon = cycle.saturating_sub(self.since) <= CUT_OFF_MAX;
-        self.cut_off |= soon && !matches!(self.cause, Some(Cause::Wait { .. }));
-    }
-}
-
 #[derive(Clone, Debug, Default)]
 struct Hart {
     /// The guest that has it, or had it last; or [`Worker::Idle`].
@@ -164,6 +155,8 @@ struct Track {
     last: Option<(u64, Ended)>,
     /// When it left its hart, of that number, and cycles of that below the guests by then.
     left: Option<(u64, usize, u64)>,
+    /// What the hypervisor knows it by, once that is known.
+    name: Option<u64>,
     summary: Summary,
 }
 
@@ -236,13 +229,41 @@ impl Jobs {
             EventKind::Exception { cause, call, .. } => {
                 self.harts[index].trap(cycle, cause_of(cause, call));
             }
-            EventKind::Probe { probe, on, .. } if probe == self.watch.cut_off => {
-                let hypervisor = Worker::of(on, vms) == Worker::Hypervisor;
-                if let Some(below) = self.harts[index].below.as_mut().filter(|_| hypervisor) {
-                    below.cuts_off(cycle);
-                }
+            EventKind::Probe {
+                probe,
+                on,
+                arguments,
+            } if probe == self.watch.cut_off && Worker::of(on, vms) == Worker::Hypervisor => {
+                self.cut_off(cycle, index, arguments[1]);
             }
             EventKind::Probe { .. } | EventKind::Access { .. } => {}
+        }
+    }
+
+    /// A job of the vCPU that the hypervisor knows by `name` is cut off: of the one which has left the guest last, or of one
+    /// whose VM the hypervisor loads, in that vCPU's time.
+    fn cut_off(&mut self, cycle: u64, index: usize, name: u64) {
+        let hart = &self.harts[index];
+        let (Some(below), Some(worker)) = (hart.below, &hart.worker) else {
+            return;
+        };
+        let Some(vcpu) = self.find(worker, index) else {
+            return;
+        };
+        let known = self
+            .tracks
+            .iter()
+            .position(|track| track.name == Some(name));
+        let soon = cycle.saturating_sub(below.since) <= CUT_OFF_MAX;
+        let waits = matches!(below.cause, Some(Cause::Wait { .. }));
+        let is_it = known.map_or(self.tracks[vcpu].name.is_none(), |known| known == vcpu);
+        if is_it && !waits {
+            if soon {
+                self.tracks[vcpu].name = Some(name);
+            }
+            if let Some(below) = &mut self.harts[index].below {
+                below.cut_off = true;
+            }
         }
     }
 
@@ -513,12 +534,18 @@ mod tests {
 
         fn cut_off(&mut self, cycle: u64) {
             self.interrupt(cycle);
+            self.throttle(cycle + 1, 7);
+        }
+
+        fn throttle(&mut self, cycle: u64, name: u64) {
+            let mut arguments = [0; 8];
+            arguments[1] = name;
             let kind = EventKind::Probe {
                 probe: 0,
                 on: hypervisor(),
-                arguments: [0; 8],
+                arguments,
             };
-            self.event(cycle + 1, kind);
+            self.event(cycle, kind);
         }
 
         fn vm(&mut self, cycle: u64, vm: u16) {
@@ -634,6 +661,30 @@ mod tests {
         let summary = feed.summary();
         assert_eq!((summary.cut_off, summary.cut_short), (2, 1));
         assert_eq!(summary.cut_short_after, 500);
+    }
+
+    #[test]
+    fn a_vcpu_whose_vm_is_loaded_is_cut_off_by_itself() {
+        let mut feed = begun();
+        feed.interrupt(11_000);
+        feed.vm(11_050, 0);
+        feed.cut_off(12_000);
+        feed.vm(12_100, 1);
+        feed.interrupt(21_000);
+        feed.vm(21_050, 0);
+        // Another vCPU's job, whose VM is loaded; and its own, a while after a call.
+        feed.yields(21_500);
+        feed.throttle(21_600, 8);
+        feed.vm(21_700, 1);
+        assert_eq!(feed.summary().cut_off, 1);
+        feed.interrupt(31_000);
+        feed.vm(31_050, 0);
+        feed.call(31_900, Exception::StoreGuestPageFault, [0; 2]);
+        feed.throttle(39_000, 8);
+        feed.throttle(39_500, 7);
+        feed.vm(39_600, 1);
+        let summary = feed.summary();
+        assert_eq!((summary.cut_off, summary.jobs), (2, 3));
     }
 
     #[test]
