@@ -55,7 +55,7 @@ pub fn flood(attacker: &mut Attacker) {
 
 /// Any call.
 fn any(attacker: &mut Attacker) {
-    let extension = EXTENSIONS[attacker.below(EXTENSIONS.len())];
+    let extension = attacker.random.choose(&EXTENSIONS);
     let mut function = attacker.below(FUNCTIONS);
     let mut arguments: [usize; 6] = core::array::from_fn(|_| argument(attacker));
     match (extension, function) {

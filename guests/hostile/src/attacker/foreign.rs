@@ -28,7 +28,7 @@ const NOTABLE: [usize; 16] = [
 fn address(attacker: &mut Attacker) -> usize {
     let end = map::RAM_BASE as usize + attacker.rights.memory;
     match attacker.below(4) {
-        0 => NOTABLE[attacker.below(NOTABLE.len())],
+        0 => attacker.random.choose(&NOTABLE),
         1 => end,
         // The memory of the hypervisor and of other VMs, if guest-physical addresses were physical ones.
         2 => end + (attacker.below(1 << 30) & !7),

@@ -93,7 +93,7 @@ pub fn page(attacker: &mut Attacker) {
     for _ in 0..ROUNDS {
         let address = match attacker.below(4) {
             0 => 0,
-            1 => wrong[attacker.below(wrong.len())],
+            1 => attacker.random.choose(&wrong),
             _ => memory::scratch() + attacker.below(32) * 64,
         };
         // SAFETY: the hypervisor writes to the scratch memory.

@@ -84,7 +84,7 @@ pub fn churn(attacker: &mut Attacker) {
         let [period, budget, deadline] = times;
         match attacker.below(4) {
             0 => {
-                let program = entry(PROGRAMS[attacker.below(PROGRAMS.len())]);
+                let program = entry(attacker.random.choose(&PROGRAMS));
                 call(RT_CREATE, [program, 0, 0, period, budget, deadline]);
             }
             1 => {
