@@ -36,6 +36,9 @@ const PORT: u32 = FIRST_SOURCE + 1;
 const FIRST_REGION: u32 = FIRST_SOURCE + 2;
 const FAULTS: u32 = FIRST_SOURCE + 5;
 
+/// Milliseconds from one report of faults to the next: a task may cause a fault in every cycle.
+const FAULTS_MS: u64 = 10;
+
 /// Address of the fabric's pages; set before interrupts are enabled.
 static FABRIC: AtomicU64 = AtomicU64::new(0);
 /// Interrupt sources that have fired and are not handled yet.
@@ -51,6 +54,8 @@ struct World {
     has_pages: bool,
     /// Interfaces whose pages are to be opened or closed by the next call of the hypervisor.
     changes: Interfaces,
+    /// When faults may interrupt again; `None`: they may.
+    faults_at: Option<u64>,
 }
 
 fn main() {
@@ -77,6 +82,7 @@ fn main() {
         slots: Slots::of(&configuration),
         has_pages: hypervisor::accelerator_requests(Interfaces::default(), false).is_ok(),
         changes: Interfaces::default(),
+        faults_at: None,
     };
     listen_to_the_fabric(&configuration);
     let regions = configuration.regions;
@@ -131,6 +137,10 @@ fn interrupted(source: u32) {
         RANG.fetch_or(1 << channel, Ordering::Relaxed);
         return;
     }
+    if source == FAULTS {
+        // Its line is up until the faults are forgotten, and again at the next one.
+        interrupts::disable(FAULTS);
+    }
     let fabric = FABRIC.load(Ordering::Relaxed) as usize;
     // Safety: set before interrupts were enabled, to pages of this VM; the rest of the program does not write
     // these registers.
@@ -152,6 +162,11 @@ impl World {
         pending.stopped |= (arrived >> FIRST_REGION) as u8 & self.registers.mask();
         if has(FAULTS) {
             self.registers.report_faults();
+            self.faults_at = Some(time::now() + FAULTS_MS * time::hz() / 1000);
+        }
+        if self.faults_at.is_some_and(|at| at <= time::now()) {
+            self.faults_at = None;
+            interrupts::enable(FAULTS, 1);
         }
         // Also before the next of several events: no page may be wrongly open or closed for longer than one event
         // takes.
@@ -178,7 +193,8 @@ impl World {
 
     /// Waits for an event, unless one has arrived.
     fn sleep(&mut self, manager: &Manager, pending: &mut Pending) {
-        let deadline = manager.deadline();
+        let deadline = [manager.deadline(), self.faults_at];
+        let deadline = deadline.into_iter().flatten().min();
         time::set_deadline(deadline.unwrap_or(time::NEVER));
         trap::without_interrupts(|| {
             let nothing = ARRIVED.load(Ordering::Relaxed) == 0 && RANG.load(Ordering::Relaxed) == 0;
