@@ -42,7 +42,7 @@ while [ "$rounds" -eq 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; do
     options=
     # The hypervisor with its own checks compiled in.
     if ! try env CARGO_PROFILE_EMBEDDED_DEBUG_ASSERTIONS=true cargo test --quiet --locked --no-fail-fast -p tactus \
-        --test suite -- --include-ignored release:: hostile:: rt:: figure6:: systems:: guests::; then
+        --test suite -- --include-ignored release:: hostile:: attack:: rt:: figure6:: systems:: guests::; then
         printf 'make soak: round %d FAILED after %d s with the checked hypervisor\n' "$rounds" "$SECONDS"
         exit 1
     fi
