@@ -2,7 +2,7 @@
 //! costs the real-time vCPUs of the others.
 //!
 //! [`plan`] decides which VM does what in which run, [`replace`] changes the system, [`run`] runs it on the timed board,
-//! [`verdict`] compares with what `tactus check` states, [`print`] says so.
+//! [`verdict`] compares with what `tactus check` states, [`mod@print`] says so.
 
 pub mod catalog;
 pub mod plan;

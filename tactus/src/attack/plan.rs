@@ -74,11 +74,11 @@ impl Candidate {
 pub struct Wanted<'a> {
     /// The VMs to watch [all with reserved real-time vCPUs].
     pub victims: &'a [String],
-    /// The VMs to replace [all that are not trusted].
+    /// The VMs to replace; none for all that are not trusted.
     pub attackers: &'a [String],
     /// The VMs that are not replaced.
     pub trusted: &'a [String],
-    /// The attacks [all].
+    /// The attacks; none for all.
     pub attacks: &'a [String],
 }
 
