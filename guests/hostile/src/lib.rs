@@ -1,5 +1,5 @@
-//! Code shared by the hostile guest and the guests that watch it: a page that survives restarts, and a check of
-//! floating-point registers.
+//! Code shared by the guests that attack and those that watch them: a page that survives restarts, a check of
+//! floating-point registers, random numbers, and parts of attacks.
 //!
 //! The hostile guest keeps its progress in the memory of channel 0, which a restart preserves. Each time the hypervisor
 //! has stopped it, it continues with the next step. The watcher reads there when all steps are done.
@@ -7,7 +7,10 @@
 #![cfg(target_arch = "riscv64")]
 
 pub mod floating;
+pub mod io;
 pub mod meeting;
+pub mod random;
+pub mod reservations;
 
 use core::sync::atomic::{AtomicU64, Ordering};
 

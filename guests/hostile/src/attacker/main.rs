@@ -19,8 +19,6 @@ mod interrupts;
 mod io;
 mod life;
 mod memory;
-#[path = "../hostile/random.rs"]
-mod random;
 mod reservations;
 mod rights;
 mod shared;
@@ -31,6 +29,7 @@ mod vcpus;
 use random::Random;
 use rights::Rights;
 use tactus_guest::{csr, devicetree, record, start, time, trap};
+use tactus_guest_hostile::random;
 
 tactus_guest::entry!(main);
 

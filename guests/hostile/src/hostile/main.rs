@@ -44,7 +44,6 @@ mod page;
 mod paging;
 mod probe;
 mod progress;
-mod random;
 mod reboot;
 mod reserve;
 mod ring;
@@ -54,6 +53,7 @@ mod touch;
 
 use progress::Progress;
 use tactus_guest::{devicetree, println, time};
+use tactus_guest_hostile::random;
 
 tactus_guest::entry!(main);
 

@@ -5,15 +5,11 @@ use core::arch::naked_asm;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use tactus_guest::{
-    abi::{
-        blob::limit,
-        hypercall::{
-            EXTENSION, RT_CHANGE, RT_CREATE, RT_DELETE, RT_QUERY, RT_SELF, RT_YIELD, RtStatus,
-        },
-    },
+    abi::hypercall::{EXTENSION, RT_CHANGE, RT_CREATE, RT_DELETE, RT_QUERY, RT_SELF, RtStatus},
     sbi::{self, Error, call_raw},
     start, time,
 };
+use tactus_guest_hostile::reservations::{doze, hasten, spin, times};
 
 use super::{progress::Progress, random::Random};
 
@@ -21,31 +17,6 @@ use super::{progress::Progress, random::Random};
 const PLACES: usize = 6;
 /// Calls of one round.
 const CALLS: usize = 200;
-
-/// Never yields.
-#[unsafe(naked)]
-extern "C" fn spin() -> ! {
-    naked_asm!("0: j 0b")
-}
-
-/// Yields, which ends its job, again and again.
-#[unsafe(naked)]
-extern "C" fn hasten() -> ! {
-    naked_asm!(
-        "0: li  a7, {extension}",
-        "   li  a6, {yield}",
-        "   ecall",
-        "   j   0b",
-        extension = const EXTENSION,
-        yield = const RT_YIELD,
-    )
-}
-
-/// Waits for an interrupt that never arrives.
-#[unsafe(naked)]
-extern "C" fn doze() -> ! {
-    naked_asm!("0: wfi", "   j 0b")
-}
 
 /// Calls every function with arbitrary arguments from its registers: also creates vCPUs, rings doorbells, and deletes
 /// other vCPUs.
@@ -96,30 +67,6 @@ fn call(function: usize, arguments: [usize; 6]) -> Result<usize, Error> {
     // SAFETY: the call writes only to `STACK` or to a status on this stack; the vCPUs that it creates run code of
     // this module, which stores nothing.
     unsafe { call_raw(EXTENSION, function, arguments) }.result()
-}
-
-/// A random time: mostly some hundred microseconds, sometimes any value.
-fn ticks(random: &mut Random) -> usize {
-    let hundred_us = time::hz() / 10_000;
-    match random.next() % 8 {
-        0 => random.next() as usize,
-        1 => 1 + (random.next() % 8) as usize,
-        2 => limit::PERIOD_TICKS as usize,
-        _ => (1 + random.next() % (20 * hundred_us)) as usize,
-    }
-}
-
-/// Random period, budget and deadline: mostly in order.
-fn times(random: &mut Random) -> [usize; 3] {
-    let mut times = [ticks(random), ticks(random), ticks(random)];
-    if !random.next().is_multiple_of(8) {
-        times.sort_unstable();
-        times.reverse();
-        times.swap(1, 2);
-        // A small budget is admitted more often.
-        times[1] = (times[1] >> (random.next() % 6)).max(1);
-    }
-    times
 }
 
 /// Tells the second vCPU to stop.
@@ -186,7 +133,7 @@ fn one_call(progress: Progress, random: &mut Random) {
         1 => RT_SELF as usize,
         _ => (random.next() % PLACES as u64) as usize,
     };
-    let [period, budget, deadline] = times(random);
+    let [period, budget, deadline] = times(random, time::hz());
     let stack = STACK.as_ptr() as usize;
     let (function, arguments) = match random.next() % 4 {
         0 | 1 => {
