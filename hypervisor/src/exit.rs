@@ -3,8 +3,8 @@
 //! Every trap handler gives the entry code an [`Exit`]. Only this module makes one that enters a guest, and it arms the hart's timer
 //! first (protocol T1, `hart/timer.rs`), so that no handler can leave a new due time unheard.
 //!
-//! **Protocol P1, preemption.** A real-time vCPU that is to have the hart ([`Local::next`]) has it next: whoever names it
-//! sets [`Local::needs_resched`], no guest is entered while that is set, and it is cleared only when the named one was taken.
+//! **Protocol P1, preemption.** The real-time vCPU in [`Local::next`] is the next one to have the hart: code that sets it
+//! sets [`Local::needs_resched`] too, no guest is entered while that is set, and only taking that vCPU clears it.
 
 use crate::arch::context::Context;
 use crate::hart::context::Local;

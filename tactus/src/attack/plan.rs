@@ -1,4 +1,6 @@
-//! Which VM is replaced for which attack, and whose time is watched meanwhile: a list of runs, from the system and what is asked for.
+//! The list of runs: which VM is replaced for which attack, and which VMs' real-time vCPUs are watched meanwhile.
+//!
+//! It follows from the system and the command's options.
 
 use crate::config::{Class, Config, cure_of_unknown};
 use crate::plan::{Plan, Role};
@@ -72,7 +74,7 @@ impl Candidate {
 /// What the command line asks for; nothing stands for the default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted<'a> {
-    /// The VMs to watch [all with reserved real-time vCPUs].
+    /// The VMs to watch; none for all with reserved real-time vCPUs.
     pub victims: &'a [String],
     /// The VMs to replace; none for all that are not trusted.
     pub attackers: &'a [String],
@@ -457,7 +459,7 @@ mod tests {
             assert_eq!(error(&wanted), text);
         }
         let none = [vm("a"), vm("b")];
-        let nothing = runs(&none, &Wanted::default()).expect_err("nobody has a reservation");
+        let nothing = runs(&none, &Wanted::default()).expect_err("no VM has a reservation");
         assert_eq!(nothing, Nothing::NoVictim);
     }
 }

@@ -61,6 +61,12 @@ impl Report {
         }
     }
 
+    /// The bound of a vCPU, if one is stated.
+    fn bound(&self, vcpu: &Watched) -> String {
+        let time = |bound| self.time(bound);
+        vcpu.bound.map_or_else(|| "-".to_owned(), time)
+    }
+
     /// The findings of all runs.
     pub fn findings(&self) -> usize {
         self.runs.iter().map(|run| run.findings.len()).sum()
@@ -92,8 +98,7 @@ impl Report {
                 vcpu.name.clone(),
                 seen.jobs.to_string(),
                 self.response(seen),
-                vcpu.bound
-                    .map_or_else(|| "-".to_owned(), |bound| self.time(bound)),
+                self.bound(vcpu),
                 self.time(vcpu.deadline),
                 seen.missed.to_string(),
                 seen.cut_off.to_string(),
@@ -135,8 +140,7 @@ impl Report {
                 } else {
                     self.time(response)
                 },
-                vcpu.bound
-                    .map_or_else(|| "-".to_owned(), |bound| self.time(bound)),
+                self.bound(vcpu),
                 by,
             ]);
         }

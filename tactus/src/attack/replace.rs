@@ -6,8 +6,8 @@ use super::plan::Run;
 
 /// The guest that attacks.
 pub const IMAGE: &str = "attacker";
-/// Memory of a hostile VM at most, beside what is kept for its real-time vCPUs. It is several times a shared cache; to clear
-/// more takes longer than a run.
+/// Bytes of memory that a hostile VM has at most, beside those kept for its real-time vCPUs. They are several times those of
+/// a shared cache. The hypervisor clears them at a restart, and more would take longer than a run.
 const MEMORY_MAX: u64 = 16 << 20;
 
 /// Puts the hostile guest in the place of the run's VM, with that VM's rights. It attacks from `after` on, in ticks of the `time` CSR.

@@ -219,7 +219,7 @@ impl Jobs {
         self.watch.vcpus.iter().position(is_it)
     }
 
-    /// Whether whoever is released takes the hart from this worker.
+    /// Whether a real-time vCPU that is released takes the hart from this worker.
     fn gives_way(&self, worker: &Worker, hart: usize) -> bool {
         match worker {
             Worker::Vm(vm) => self.watch.best_effort.contains(&(*vm, hart as u16)),
