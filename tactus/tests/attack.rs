@@ -1,25 +1,15 @@
-//! `tactus attack`: systems hold their bounds beside hostile guests, and what is asked for in error is told.
+//! `tactus attack`: real-time vCPUs hold their bounds beside hostile guests, and wrong arguments get an error.
 
-use std::process::{Command, Output};
+use std::process::Command;
 
 use serde_json::Value;
 
-use crate::harness::{root, written};
+use crate::harness::{output, root, written};
 
 /// Runs the command; gives exit code, stdout and stderr.
 fn attack(arguments: &[&str]) -> (Option<i32>, String, String) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = Command::new(env!("CARGO_BIN_EXE_tactus"))
-        .current_dir(root())
-        .arg("attack")
-        .args(arguments)
-        .output()
-        .expect("tactus can be run");
-    let text = |bytes| String::from_utf8(bytes).expect("tactus writes text");
-    (status.code(), text(stdout), text(stderr))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tactus"));
+    output(command.current_dir(root()).arg("attack").args(arguments))
 }
 
 /// Runs attacks; gives the exit code and the report.

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::harness::root;
+use crate::harness::{output, root};
 
 /// A new folder for the guests. Its name has a space and characters that a shell and `make` interpret.
 fn place() -> (TempDir, PathBuf) {
@@ -22,16 +22,6 @@ fn new_guest(place: &Path, arguments: &[&str]) -> (Option<i32>, String, String) 
     let mut command = Command::new(env!("CARGO_BIN_EXE_tactus"));
     command.current_dir(place).args(["new", "guest"]);
     output(command.args(arguments))
-}
-
-fn output(command: &mut Command) -> (Option<i32>, String, String) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command.output().expect("it can be run");
-    let text = |bytes| String::from_utf8(bytes).expect("it writes text");
-    (status.code(), text(stdout), text(stderr))
 }
 
 /// Runs `make` in the folder, without the network: a new guest needs no packages but those of Tactus itself.

@@ -4,11 +4,11 @@ use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::harness::{On, on_both, root};
+use crate::harness::{On, on_both, output, root};
 
 fn tactus(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tactus"));
@@ -29,16 +29,6 @@ const BOARD: [&str; 4] = ["run", "systems/hello.toml", "--platform", "board"];
 fn on_board_with(option: &'static str, value: &'static str) -> [&'static str; 6] {
     let [command, system, platform, board] = BOARD;
     [command, system, platform, board, option, value]
-}
-
-fn output(mut command: Command) -> (Option<i32>, String, String) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command.output().expect("tactus can be run");
-    let text = |bytes| String::from_utf8(bytes).expect("tactus writes text");
-    (status.code(), text(stdout), text(stderr))
 }
 
 #[test]

@@ -2,10 +2,12 @@
 //!
 //! The system is built from the present workspace, so that a test never uses a stale image.
 
+use std::borrow::BorrowMut;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 use tactus::artifacts::Artifacts;
 use tactus::config::Nanoseconds;
@@ -227,6 +229,21 @@ pub(crate) use with_each_queue;
 pub fn cross(tool: &str) -> String {
     let prefix = std::env::var("TACTUS_CROSS");
     prefix.unwrap_or_else(|_| "riscv64-unknown-elf-".to_owned()) + tool
+}
+
+/// Runs a command; gives exit code, stdout and stderr.
+///
+/// # Panics
+/// It cannot be run, or writes something that is no text.
+#[track_caller]
+pub fn output(mut command: impl BorrowMut<Command>) -> (Option<i32>, String, String) {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.borrow_mut().output().expect("it can be run");
+    let text = |bytes| String::from_utf8(bytes).expect("it writes text");
+    (status.code(), text(stdout), text(stderr))
 }
 
 /// The project's root.
