@@ -52,8 +52,7 @@ lint: ## formatting and lints
 	@setup/setup.sh lint
 	@setup/test.sh lint
 
-fabric: ## all tests and proofs of the fabric's blocks, and that each proof can fail; `make test` has the quick ones
-	@setup/setup.sh fabric
+fabric: setup ## all tests and proofs of the fabric's blocks, that each proof can fail, and tests that need its larger models
 	@setup/test.sh fabric
 
 docs: ## the programming interfaces' documentation, and the book where mdbook is installed

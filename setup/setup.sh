@@ -5,7 +5,7 @@
 #
 # usage: setup.sh [PURPOSE]
 #
-# PURPOSE is all (the default), demo-board, demo-qemu, lint, docs, fabric or synth. Its steps:
+# PURPOSE is all (the default), demo-board, demo-qemu, lint, docs or synth. Its steps:
 #
 #   compilers   packages: C compiler, cmake, cpio              the tool, the Linux guest's initramfs
 #   cross       package: C compiler for RISC-V                 tests, guests of your own
@@ -35,8 +35,8 @@ demo-board) steps=(compilers model rust gcc firmware linux) takes="2 minutes and
 demo-qemu) steps=(compilers qemu rust gcc firmware linux) takes="2 minutes and 400 MB to download" ;;
 lint) steps=(compilers model python scripts rust gcc fabric) takes="4 minutes and 500 MB to download" ;;
 docs) steps=(compilers rust gcc) takes="2 minutes and 300 MB to download" ;;
-fabric | synth) steps=(model python fabric) takes="3 minutes and 400 MB to download" ;;
-*) fail "setup.sh: there is no purpose $1" "Say all, demo-board, demo-qemu, lint, docs, fabric or synth." ;;
+synth) steps=(model python fabric) takes="3 minutes and 400 MB to download" ;;
+*) fail "setup.sh: there is no purpose $1" "Say all, demo-board, demo-qemu, lint, docs or synth." ;;
 esac
 readonly steps takes
 

@@ -39,6 +39,10 @@ while [ "$rounds" -eq 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; do
         printf 'make soak: round %d FAILED after %d s\n' "$rounds" "$SECONDS"
         exit 1
     fi
+    if ! try cargo test --quiet --locked --no-fail-fast -p tactus-board "${board_checks[@]}" --test fabric; then
+        printf 'make soak: round %d FAILED after %d s with the models of the fabric\n' "$rounds" "$SECONDS"
+        exit 1
+    fi
     options=
     # The hypervisor with its own checks compiled in.
     if ! try env CARGO_PROFILE_EMBEDDED_DEBUG_ASSERTIONS=true cargo test --quiet --locked --no-fail-fast -p tactus \

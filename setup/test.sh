@@ -25,6 +25,8 @@ readonly logs=$TACTUS_BUILD/test
 lane=main
 # Options of cargo that a step's tests are run with, and are to be run with alone.
 options=
+# Options of the tests' own program, the same way.
+also=
 
 # Cargo's own messages keep their colours behind the pipe to the log.
 if [ -t 1 ]; then
@@ -80,7 +82,7 @@ step() {
     fi
     if ! shown "$log" "$@"; then
         verdict=FAILED
-        single=$(awk -v options="$options" -f setup/failed-tests.awk "$log")
+        single=$(awk -v options="$options" -v also="$also" -f setup/failed-tests.awk "$log")
         {
             printf '%s\n' "$name${single:+:}"
             if [ -n "$single" ]; then
@@ -136,6 +138,15 @@ all_but_the_board() {
 
 checked_board() {
     cargo test --quiet --locked --no-fail-fast -p tactus-board "${board_checks[@]}"
+}
+
+# Models of the whole board, and of 16 tiles, take minutes to compile.
+board_with_models() {
+    cargo test --quiet --locked --no-fail-fast -p tactus-board "${board_checks[@]}" --test fabric
+}
+
+systems_of_tiles() {
+    cargo test --quiet --locked --no-fail-fast -p tactus --test suite -- --ignored manycore::
 }
 
 # Each optional part of the hypervisor compiles without the others.
@@ -237,6 +248,11 @@ docs) docs ;;
 fabric)
     step "tests, fabric" fabric/flow.py test
     step "proofs, fabric" fabric/flow.py prove
+    options="${board_checks[*]} "
+    step "tests, the board with the fabric's models" board_with_models
+    options=
+    also='--ignored '
+    step "tests, systems of tiles" systems_of_tiles
     ;;
 test)
     (beside) &

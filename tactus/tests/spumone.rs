@@ -88,7 +88,7 @@ fn releases_are_measured_beside_linux(on: On) {
 }
 
 on_both!(
-    releases_are_measured_natively,
+    releases_are_measured_natively;
     releases_are_measured_beside_linux
 );
 with_each_queue!(releases_are_measured_beside_linux);
