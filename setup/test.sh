@@ -17,6 +17,9 @@ readonly what=${1:-test}
 # Hypervisor and guests, and what they share with the host's programs, as they are built for the target.
 readonly bare=(--workspace --exclude tactus --exclude tactus-board --target riscv64gc-unknown-none-elf --profile embedded)
 
+# The board's own tests are short: at level 1 they compile in three quarters of the time of level 3.
+readonly board_options=("${board_checks[@]}" --config profile.dev.package.tactus-board.opt-level=1)
+
 readonly only=${2:-}
 readonly logs=$TACTUS_BUILD/test
 
@@ -137,12 +140,12 @@ all_but_the_board() {
 }
 
 checked_board() {
-    cargo test --quiet --locked --no-fail-fast -p tactus-board "${board_checks[@]}"
+    cargo test --quiet --locked --no-fail-fast -p tactus-board "${board_options[@]}"
 }
 
 # Models of the whole board, and of 16 tiles, take minutes to compile.
 board_with_models() {
-    cargo test --quiet --locked --no-fail-fast -p tactus-board "${board_checks[@]}" --test fabric
+    cargo test --quiet --locked --no-fail-fast -p tactus-board "${board_options[@]}" --test fabric
 }
 
 systems_of_tiles() {
@@ -232,7 +235,7 @@ tests() {
     step "build, hypervisor and guests" cargo build --quiet --locked "${bare[@]}"
     # Those of tactus/tests boot the board and QEMU: as many machines at a time as there are cores.
     step "tests, on this machine, the board and QEMU" all_but_the_board
-    options="${board_checks[*]} "
+    options="${board_options[*]} "
     step "tests, the board with its checks" checked_board
     options=
     step "tests, all interleavings" interleavings
@@ -248,7 +251,7 @@ docs) docs ;;
 fabric)
     step "tests, fabric" fabric/flow.py test
     step "proofs, fabric" fabric/flow.py prove
-    options="${board_checks[*]} "
+    options="${board_options[*]} "
     step "tests, the board with the fabric's models" board_with_models
     options=
     also='--ignored '
