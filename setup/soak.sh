@@ -70,6 +70,11 @@ while [ "$rounds" -eq 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; do
         printf 'make soak: round %d FAILED after %d s at the seeds %s\n' "$rounds" "$SECONDS" "$seeds"
         exit 1
     fi
+    # Random systems with a hostile guest in each, the same way.
+    if ! cargo run --quiet --locked --release -p tactus -- attack --random 200 --seed $((rounds * 1000)) --ms 20; then
+        printf 'make soak: round %d FAILED after %d s at the random systems\n' "$rounds" "$SECONDS"
+        exit 1
+    fi
     # Litmus tests, and systems in weak memory, the same way.
     seeds=$((rounds * 1000))..$((rounds * 1000 + 20))
     if ! WEAK_MEMORY_SEEDS=$seeds cargo test --quiet --locked -p tactus-board --test suite weak_memory::; then

@@ -573,8 +573,12 @@ pub struct BenchArguments {
 #[derive(Debug, Args)]
 pub struct AttackArguments {
     /// The system's description
-    #[arg(value_name = "FILE", required_unless_present = "list")]
+    #[arg(value_name = "FILE", required_unless_present_any = ["list", "random"])]
     pub file: Option<PathBuf>,
+    /// Attack so many random systems in place of a file's: one attack in each, seeds from --seed on
+    #[arg(long, value_name = "COUNT", conflicts_with_all = ["file", "list", "victims", "attackers", "trusted"],
+          value_parser = clap::value_parser!(u64).range(1..))]
+    pub random: Option<u64>,
     /// Watch this VM, and do not replace it; may be repeated [default: each VM with a reserved real-time vCPU]
     #[arg(long = "victim", value_name = "VM")]
     pub victims: Vec<String>,
@@ -587,7 +591,7 @@ pub struct AttackArguments {
     /// Run only this attack; may be repeated [default: all that the replaced VM has the rights for]
     #[arg(long = "attack", value_name = "NAME")]
     pub attacks: Vec<String>,
-    /// What the attacks' random numbers are made of
+    /// What the random numbers of attacks, and of random systems, are made of
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
     /// Virtual time of each run in milliseconds, from when the attack begins

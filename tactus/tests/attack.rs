@@ -203,6 +203,11 @@ fn what_cannot_be_attacked_is_told() {
             &["systems/interference.toml", "--artifacts", "absent"],
             "absent",
         ),
+        (
+            &["systems/interference.toml", "--random", "2"],
+            "cannot be used with",
+        ),
+        (&["--random", "0"], "0 is not in 1"),
         (&[], "required arguments were not provided"),
         (&["systems/interference.toml", "--ms", "0"], "0 is not in 1"),
     ] {
@@ -229,6 +234,22 @@ fn attacks_are_listed() {
     let (_, stdout, _) = attack(&["--list", "--json"]);
     let list: Value = serde_json::from_str(&stdout).expect("it prints JSON");
     assert_eq!(list[0]["attack"], "walk");
+}
+
+#[test]
+fn random_systems_hold_their_bounds() {
+    let (code, stdout, stderr) = attack(&["--random", "4", "--seed", "5", "--ms", "5", "--json"]);
+    let report: Value = serde_json::from_str(&stdout).expect(&stderr);
+    assert_eq!(report["findings"], 0, "{report:#}");
+    assert_eq!(code, Some(0), "{report:#}");
+    let systems = report["systems"].as_array().expect("it has systems");
+    let seeds: Vec<_> = systems.iter().map(|system| &system["seed"]).collect();
+    assert_eq!(seeds, [5, 6, 7, 8]);
+    for system in systems {
+        assert!(system["jobs"].as_u64() > Some(0), "{system:#}");
+        let [response, bound] = ["response_max_us", "bound_us"].map(|name| system[name].as_f64());
+        assert!(response <= bound, "{system:#}");
+    }
 }
 
 /// All attacks on each system that has several VMs and a reservation.

@@ -2,11 +2,14 @@
 //! costs the real-time vCPUs of the others.
 //!
 //! [`plan`] decides which VM does what in which run, [`replace`] changes the system, [`run`] runs it on the timed board,
-//! [`verdict`] compares with what `tactus check` states, [`mod@print`] says so.
+//! [`verdict`] compares with what `tactus check` states, [`mod@print`] says so. [`campaign`] does that with many [`random`]
+//! systems.
 
+pub mod campaign;
 pub mod catalog;
 pub mod plan;
 pub mod print;
+pub mod random;
 pub mod replace;
 pub mod run;
 pub mod verdict;
@@ -20,6 +23,7 @@ use crate::cli::AttackArguments;
 use crate::config::Nanoseconds;
 use crate::run::show;
 
+use campaign::Campaign;
 use plan::{Run, Wanted};
 use print::{Done, Report};
 use run::{Lab, Shown, Unfit};
@@ -54,6 +58,15 @@ fn attack(arguments: &AttackArguments) -> Result<usize, Unfit> {
         // A closed stdout wants no more output; the verdict stands.
         let _ = io::stdout().write_all(text.as_bytes());
     };
+    if let Some(count) = arguments.random {
+        let campaign = Campaign::run(arguments, count)?;
+        say(&if arguments.json {
+            format!("{:#}\n", campaign.to_json())
+        } else {
+            campaign.text()
+        });
+        return Ok(campaign.findings());
+    }
     let Some(file) = arguments.file.as_ref().filter(|_| !arguments.list) else {
         say(&if arguments.json {
             format!("{:#}\n", print::list_json())

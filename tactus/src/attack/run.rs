@@ -42,6 +42,7 @@ pub struct Lab {
     file: String,
     config: Config,
     problems: Vec<Problem>,
+    warnings: Vec<Problem>,
     profile: Profile,
     plan: Plan,
     guarantee: Guarantee,
@@ -80,12 +81,28 @@ impl Lab {
     /// # Errors
     /// The system has errors, is none of harts that VMs share, or needs what is not to be had.
     pub fn open(file: &Path, seed: u64, length: Nanoseconds) -> Result<Self, Unfit> {
-        let name = file.to_string_lossy().into_owned();
-        let artifacts = Artifacts::chosen();
         let read = Config::read(file).map(|(mut config, problems)| {
             on_board(&mut config);
             (config, problems)
         });
+        let lab = Self::of(file.to_string_lossy().into_owned(), read, seed, length)?;
+        for warning in &lab.warnings {
+            eprintln!("warning: {}", warning.in_a_line());
+        }
+        Ok(lab)
+    }
+
+    /// Judges a system that was read, and is called `name`.
+    ///
+    /// # Errors
+    /// As [`Lab::open`].
+    pub fn of(
+        name: String,
+        read: Result<(Config, Vec<Problem>), Vec<Problem>>,
+        seed: u64,
+        length: Nanoseconds,
+    ) -> Result<Self, Unfit> {
+        let artifacts = Artifacts::chosen();
         let verdict = check::verdict(name.clone(), read.clone(), &artifacts);
         if verdict.tiles.is_some() {
             return Err(Unfit::Other(miette!(
@@ -98,9 +115,7 @@ impl Lab {
         else {
             return Err(Unfit::Refused(Box::new(verdict)));
         };
-        for warning in verdict.of_weight(Weight::Warning) {
-            eprintln!("warning: {}", warning.in_a_line());
-        }
+        let warnings = verdict.of_weight(Weight::Warning).cloned().collect();
         let no_board = || miette!("the platform `{}` is no board", plan.profile.name);
         let profile = Profile::named(&plan.profile.name).ok_or_else(no_board)?;
         let fabric = match &plan.design {
@@ -115,6 +130,7 @@ impl Lab {
             file: name,
             config,
             problems,
+            warnings,
             profile,
             plan,
             guarantee,
@@ -127,6 +143,11 @@ impl Lab {
     /// The VMs.
     pub fn candidates(&self) -> Vec<Candidate> {
         Candidate::of_system(&self.config, &self.plan)
+    }
+
+    /// The harts of the system.
+    pub fn harts(&self) -> u32 {
+        self.plan.harts
     }
 
     /// The board's profile.

@@ -21,8 +21,9 @@ use super::Worker;
 
 /// SBI extensions whose calls wait, or end the caller: hart state, remote fences, reset.
 const WAITING_EXTENSIONS: [u64; 3] = [0x0048_534d, 0x5246_4e43, 0x5352_5354];
-/// Cycles from when a vCPU has left the guest within which a job that is cut off can only be its own.
-const CUT_OFF_MAX: u64 = 2_000;
+/// Cycles from when a vCPU has left the guest within which a job that is cut off is its own, unless it has not had its
+/// budget: with cold caches the hypervisor takes some thousands. No other real-time vCPU can have used up a budget by then.
+const CUT_OFF_MAX: u64 = 20_000;
 /// What is taken for a release may be so many cycles from it. A job of a server that begins so little before its period is
 /// over is a new one.
 const NEAR_MAX: u64 = 2_000;
@@ -139,9 +140,20 @@ enum Ended {
     Waiting,
 }
 
+/// The last job.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    release: u64,
+    /// The release is known: the next ones follow from it.
+    known: bool,
+    ended: Ended,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Job {
     release: u64,
+    /// The release is known.
+    known: bool,
     judged: bool,
     /// Cycles that it has had.
     had: u64,
@@ -152,8 +164,7 @@ struct Job {
 #[derive(Clone, Debug, Default)]
 struct Track {
     open: Option<Job>,
-    /// Release of the last job, and how it ended.
-    last: Option<(u64, Ended)>,
+    last: Option<Last>,
     /// When it left its hart, of that number, and cycles of that below the guests by then.
     left: Option<(u64, usize, u64)>,
     /// What the hypervisor knows it by, once that is known.
@@ -201,7 +212,9 @@ impl Jobs {
             track.end_gap(cycle, self.from, |hart| harts[hart].below_by(cycle));
             let due = match (track.open, track.last) {
                 (Some(job), _) => job.judged.then_some(job.release),
-                (None, Some((release, Ended::Periodically))) => Some(release + watched.period),
+                (None, Some(last)) if last.known && last.ended == Ended::Periodically => {
+                    Some(last.release + watched.period)
+                }
                 _ => None,
             };
             let judged = |release: &u64| self.from.is_some_and(|from| from <= *release);
@@ -269,9 +282,14 @@ impl Jobs {
             .position(|track| track.name == Some(name));
         let soon = cycle.saturating_sub(below.since) <= CUT_OFF_MAX;
         let waits = matches!(below.cause, Some(Cause::Wait { .. }));
-        let is_it = known.map_or(self.tracks[vcpu].name.is_none(), |known| known == vcpu);
+        let is_it = match known {
+            Some(known) => known == vcpu,
+            // Later on it may be that of a vCPU which is not watched, and whose VM is loaded.
+            None => self.tracks[vcpu].name.is_none() && soon,
+        };
         if is_it && !waits {
-            if soon {
+            let had = self.tracks[vcpu].had_by(below.since);
+            if had.is_some_and(|had| had >= self.watch.vcpus[vcpu].least) {
                 self.tracks[vcpu].name = Some(name);
             }
             if let Some(below) = &mut self.harts[index].below {
@@ -347,7 +365,11 @@ impl Jobs {
         };
         let job = *job;
         track.open = None;
-        track.last = Some((job.release, ended));
+        track.last = Some(Last {
+            release: job.release,
+            known: job.known,
+            ended,
+        });
         let summary = &mut track.summary;
         summary.cut_off += u64::from(below.cut_off && self.from.is_some());
         if job.judged {
@@ -376,22 +398,29 @@ impl Jobs {
             return;
         }
         let (seen, exact) = release;
-        let (release, judged) = match track.last {
-            None => (seen, false),
-            Some((last, Ended::Periodically)) => {
+        let is_judged = |release: u64| self.from.is_some_and(|from| from <= release);
+        let (release, known, judged) = match track.last.filter(|last| last.known) {
+            // Before, it may have been that of a start, in which its VM is loaded for longer than a period.
+            None => (seen, exact && is_judged(seen), false),
+            Some(Last {
+                release: last,
+                ended: Ended::Periodically,
+                ..
+            }) => {
                 let next = last + period;
                 // What brings the vCPU to its hart may come before its release, as a call of a best-effort VM does, or a
                 // while after, if it is late. Otherwise it is known better than what was taken for the last release.
                 let is_near = (next..=next + NEAR_MAX).contains(&seen);
                 let follows = next <= cycle && !(exact && is_near);
-                (if follows { next } else { seen }, true)
+                (if follows { next } else { seen }, true, true)
             }
-            Some((last, Ended::Waiting)) if seen + NEAR_MAX >= last + period => (seen, true),
-            Some((last, Ended::Waiting)) => (last, false),
+            Some(last) if seen + NEAR_MAX >= last.release + period => (seen, true, true),
+            Some(last) => (last.release, true, false),
         };
         track.open = Some(Job {
             release,
-            judged: judged && self.from.is_some_and(|from| from <= release),
+            known,
+            judged: judged && is_judged(release),
             had: 0,
             since: Some(cycle),
         });
@@ -399,6 +428,13 @@ impl Jobs {
 }
 
 impl Track {
+    /// Cycles that the open job has had by `cycle`.
+    fn had_by(&self, cycle: u64) -> Option<u64> {
+        let job = self.open?;
+        let now = job.since.map_or(0, |since| cycle.saturating_sub(since));
+        Some(job.had + now)
+    }
+
     /// It has its hart again, or the run ends. `below`: cycles of a hart below the guests by now.
     fn end_gap(&mut self, cycle: u64, from: Option<u64>, below: impl Fn(usize) -> u64) {
         let Some((left, hart, before)) = self.left.take() else {

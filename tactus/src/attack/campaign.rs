@@ -1,0 +1,244 @@
+//! `tactus attack --random`: random systems, each with one attack in one of its VMs, so that the bounds which `tactus check`
+//! states are tried beyond the systems that somebody has written.
+
+use std::collections::BTreeMap;
+
+use fastrand::Rng;
+use miette::{WrapErr, miette};
+use serde_json::{Value, json};
+
+use crate::check::{row, table};
+use crate::cli::AttackArguments;
+use crate::config::Nanoseconds;
+use crate::run::show;
+
+use super::plan::{self, Wanted};
+use super::random::{self, PROFILE};
+use super::run::{Lab, Unfit};
+use super::verdict::{Finding, findings};
+
+/// A system that was attacked.
+#[derive(Debug)]
+struct Attacked {
+    seed: u64,
+    text: String,
+    refused: usize,
+    harts: u32,
+    attack: &'static str,
+    attacker: String,
+    jobs: u64,
+    /// The job that came nearest to its bound, if one was judged.
+    nearest: Option<Nearest>,
+    findings: Vec<Finding>,
+}
+
+/// A vCPU's longest response beside its bound, in microseconds.
+#[derive(Clone, Debug)]
+struct Nearest {
+    vcpu: String,
+    response_us: f64,
+    bound_us: f64,
+}
+
+impl Nearest {
+    fn percent(&self) -> f64 {
+        100.0 * self.response_us / self.bound_us
+    }
+}
+
+/// All systems of a campaign.
+#[derive(Debug)]
+pub struct Campaign {
+    ms: u64,
+    attacked: Vec<Attacked>,
+}
+
+impl Campaign {
+    /// Attacks the systems of `count` seeds, from that of the command line on.
+    ///
+    /// # Errors
+    /// An attack is unknown, or the machine cannot be run.
+    pub fn run(arguments: &AttackArguments, count: u64) -> Result<Self, Unfit> {
+        let mut attacked = Vec::new();
+        let progress = show::progress("booting");
+        for number in 0..count {
+            let seed = arguments.seed.wrapping_add(number);
+            progress.set_message(format!("system {} of {count}: seed {seed}", number + 1));
+            attacked.push(attack(arguments, seed)?);
+        }
+        progress.finish_and_clear();
+        Ok(Self {
+            ms: arguments.ms,
+            attacked,
+        })
+    }
+
+    /// The findings in all systems.
+    pub fn findings(&self) -> usize {
+        self.attacked.iter().map(|one| one.findings.len()).sum()
+    }
+
+    /// What people read.
+    pub fn text(&self) -> String {
+        let seeds = match self.attacked.as_slice() {
+            [] => String::new(),
+            [one] => format!("seed {}", one.seed),
+            [first, .., last] => format!("seeds {} to {}", first.seed, last.seed),
+        };
+        let mut text = format!(
+            "{} on {PROFILE}: {} ms of each run, {seeds}\n\n{}\n",
+            systems(self.attacked.len()),
+            self.ms,
+            self.attacks_table()
+        );
+        for one in self.attacked.iter().filter(|one| !one.findings.is_empty()) {
+            for finding in &one.findings {
+                text += &format!(
+                    "seed {}, {} by {}: {}: {}\n",
+                    one.seed, one.attack, one.attacker, finding.whom, finding.text
+                );
+            }
+            text += &format!("  again: {}\n", self.again(one));
+            text += &format!("  the system:\n\n{}\n", one.text);
+        }
+        let systems = systems(self.attacked.len());
+        text + &match self.findings() {
+            0 => format!("{systems}: every job within its bound\n"),
+            1 => format!("{systems}: 1 finding\n"),
+            findings => format!("{systems}: {findings} findings\n"),
+        }
+    }
+
+    /// Each attack, with the job that came nearest to its bound.
+    fn attacks_table(&self) -> String {
+        let mut attacks: BTreeMap<&str, Vec<&Attacked>> = BTreeMap::new();
+        for one in &self.attacked {
+            attacks.entry(one.attack).or_default().push(one);
+        }
+        let mut rows = vec![row(&[
+            "attack",
+            "systems",
+            "jobs",
+            "nearest to its bound",
+            "worst job",
+            "bound",
+            "seed",
+            "vCPU",
+        ])];
+        for (attack, all) in attacks {
+            let jobs: u64 = all.iter().map(|one| one.jobs).sum();
+            let mut cells = row(&[attack, &all.len().to_string(), &jobs.to_string()]);
+            let nearest = all
+                .iter()
+                .filter_map(|one| Some((one.seed, one.nearest.as_ref()?)))
+                .max_by(|(_, a), (_, b)| a.percent().total_cmp(&b.percent()));
+            cells.extend(match nearest {
+                None => row(&["-", "-", "-", "-", "-"]),
+                Some((seed, nearest)) => vec![
+                    format!("{:.1} %", nearest.percent()),
+                    format!("{:.1} us", nearest.response_us),
+                    format!("{:.1} us", nearest.bound_us),
+                    seed.to_string(),
+                    nearest.vcpu.clone(),
+                ],
+            });
+            rows.push(cells);
+        }
+        table(&rows)
+    }
+
+    /// The command that repeats one.
+    fn again(&self, one: &Attacked) -> String {
+        format!(
+            "tactus attack --random 1 --seed {} --attack {} --ms {}",
+            one.seed, one.attack, self.ms
+        )
+    }
+
+    /// All of it for programs: times in microseconds.
+    pub fn to_json(&self) -> Value {
+        let finding = |finding: &Finding| json!({"kind": finding.kind, "of": finding.whom, "text": finding.text});
+        let system = |one: &Attacked| {
+            let nearest = one.nearest.as_ref();
+            json!({
+                "seed": one.seed,
+                "harts": one.harts,
+                "refused": one.refused,
+                "attacker": one.attacker,
+                "attack": one.attack,
+                "jobs": one.jobs,
+                "vcpu": nearest.map(|nearest| &nearest.vcpu),
+                "response_max_us": nearest.map(|nearest| nearest.response_us),
+                "bound_us": nearest.map(|nearest| nearest.bound_us),
+                "findings": one.findings.iter().map(finding).collect::<Vec<_>>(),
+                "again": self.again(one),
+                "system": (!one.findings.is_empty()).then_some(&one.text),
+            })
+        };
+        json!({
+            "profile": PROFILE,
+            "ms": self.ms,
+            "systems": self.attacked.iter().map(system).collect::<Vec<_>>(),
+            "findings": self.findings(),
+        })
+    }
+}
+
+fn systems(number: usize) -> String {
+    match number {
+        1 => "1 random system".to_owned(),
+        _ => format!("{number} random systems"),
+    }
+}
+
+/// Attacks the system of a seed.
+fn attack(arguments: &AttackArguments, seed: u64) -> Result<Attacked, Unfit> {
+    let system = random::admitted(seed)
+        .ok_or_else(|| miette!("no system of seed {seed} is admitted; please report it"))?;
+    let name = format!("the system of seed {seed}");
+    let length = Nanoseconds(arguments.ms * 1_000_000);
+    let lab = Lab::of(name, random::read(&system.text), seed, length)?;
+    let vms = lab.candidates();
+    let wanted = Wanted {
+        attacks: &arguments.attacks,
+        ..Wanted::default()
+    };
+    let mut runs = plan::runs(&vms, &wanted).map_err(|nothing| Unfit::Other(nothing.into()))?;
+    // By attack: most have few attackers, and each is to be tried.
+    let attacks: Vec<&str> = runs.iter().map(|run| run.attack.name).collect();
+    let mut random = Rng::with_seed(seed);
+    let chosen = attacks[random.usize(..attacks.len())];
+    runs.retain(|run| run.attack.name == chosen);
+    let run = runs.swap_remove(random.usize(..runs.len()));
+    let seed_said = || format!("the system of seed {seed}, attack {chosen}");
+    let start = lab.start_of(&run.victims).wrap_err_with(seed_said)?;
+    let shown = lab
+        .run(Some(&run), &run.victims, start)
+        .wrap_err_with(seed_said)?;
+    let us = |cycles: u64| cycles as f64 * 1e6 / lab.profile().clock_hz as f64;
+    let judged = shown.jobs.iter().filter(|(_, seen)| seen.jobs > 0);
+    let nearest = judged.filter_map(|(vcpu, seen)| {
+        Some(Nearest {
+            vcpu: vcpu.name.clone(),
+            response_us: us(seen.response_max),
+            bound_us: us(vcpu.bound?),
+        })
+    });
+    Ok(Attacked {
+        seed,
+        refused: system.refused,
+        text: system.text,
+        harts: lab.harts(),
+        attack: run.attack.name,
+        attacker: vms[run.attacker].name.clone(),
+        jobs: shown.jobs.iter().map(|(_, seen)| seen.jobs).sum(),
+        nearest: nearest.max_by(|a, b| a.percent().total_cmp(&b.percent())),
+        findings: findings(
+            None,
+            &shown.outcome,
+            Some(run.attacker),
+            &shown.jobs,
+            |cycles| format!("{:.1} us", us(cycles)),
+        ),
+    })
+}

@@ -1,0 +1,186 @@
+//! Random systems for [`super::campaign`]: real-time vCPUs with reservations on one to four harts, and best-effort VMs beside them.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use fastrand::Rng;
+use tactus_board::profile::Profile;
+
+use crate::artifacts::Artifacts;
+use crate::check;
+use crate::config::{Config, Source};
+use crate::problem::Problem;
+
+/// The board that they are for.
+pub const PROFILE: &str = "soc";
+/// Systems that are drawn until one is admitted.
+const DRAWS_MAX: usize = 1000;
+/// Cycles of a step of the guest `victim`.
+const CYCLES_PER_STEP: u64 = 3;
+/// Steps of a job that never ends.
+const NO_END: u64 = 1 << 60;
+
+/// A system that `tactus check` admits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Admitted {
+    /// Its description.
+    pub text: String,
+    /// Systems drawn before it from the same seed, which were refused.
+    pub refused: usize,
+}
+
+/// The system of a seed; the same on every machine. `None`: none of many is admitted, which is a defect of this module.
+pub fn admitted(seed: u64) -> Option<Admitted> {
+    let mut random = Rng::with_seed(seed);
+    (0..DRAWS_MAX).find_map(|refused| {
+        let text = system(&mut random);
+        let verdict = check::verdict(String::new(), read(&text), &Artifacts::chosen());
+        verdict.plan.is_some().then_some(Admitted { text, refused })
+    })
+}
+
+/// What [`Config::read`] gives of a file.
+type Read = Result<(Config, Vec<Problem>), Vec<Problem>>;
+
+/// Reads a random system.
+pub fn read(text: &str) -> Read {
+    Config::parse(Source::new("random.toml", text.to_owned()), Path::new(""))
+}
+
+/// Any system, with one real-time vCPU at least.
+fn system(random: &mut Rng) -> String {
+    let harts = [1, 2, 4][random.usize(..3)];
+    let slice = ["200us", "1ms", "10ms"][random.usize(..3)];
+    let mut text = format!(
+        "[system]\nplatform = \"{PROFILE}\"\nharts = {harts}\nslice = \"{slice}\"\nbe_reserve = \"5%\"\n"
+    );
+    let mut victims = 0;
+    let mut by_deadline = false;
+    for hart in 0..harts {
+        let least = usize::from(hart + 1 == harts && victims == 0);
+        let number = random.usize(least..4);
+        let priorities = random.bool();
+        by_deadline |= number > 0 && !priorities;
+        for _ in 0..number {
+            victim(random, &mut text, victims, hart, number as u64, priorities);
+            victims += 1;
+        }
+    }
+    let others = random.usize(1..3);
+    for other in 0..others {
+        best_effort(random, &mut text, other, harts, by_deadline);
+    }
+    channels(random, &mut text, victims, others);
+    text
+}
+
+/// A real-time VM of one vCPU, on a hart of which it may have one of `shares` equal shares.
+fn victim(
+    random: &mut Rng,
+    text: &mut String,
+    number: usize,
+    hart: usize,
+    shares: u64,
+    priorities: bool,
+) {
+    let period = 400 << random.u64(..5);
+    let period = random.u64(period..2 * period);
+    let budget = (period * random.u64(10..80) / 100 / shares).max(40);
+    let deadline = if random.bool() {
+        period
+    } else {
+        random.u64(budget..=period)
+    };
+    let clock_hz = Profile::named(PROFILE).map_or(0, |profile| profile.clock_hz);
+    let steps = if random.bool() {
+        NO_END
+    } else {
+        budget * random.u64(20..120) * clock_hz / 100_000_000 / CYCLES_PER_STEP
+    };
+    let listen = ["none", "masked", "page", "unmasked"][random.usize(..4)];
+    let priority = if priorities {
+        format!("priority = {}\n", random.u8(..))
+    } else {
+        String::new()
+    };
+    let _ = write!(
+        text,
+        "\n[[vm]]\nname = \"rt{number}\"\nimage = \"@victim\"\ncounters = true\nmemory = \"4MiB\"\n\
+         bootargs = \"jobs=1000000 steps={steps} listen={listen}\"\non_fault = \"restart\"\n\n\
+         [[vm.vcpu]]\nclass = \"rt\"\nhart = {hart}\n{priority}\
+         period = \"{period}us\"\nbudget = \"{budget}us\"\ndeadline = \"{deadline}us\"\n"
+    );
+}
+
+/// A VM of one to three best-effort vCPUs, which keep busy, of equal priority, so that each gets its turn. It may make real-time vCPUs where a hart goes by deadlines.
+fn best_effort(
+    random: &mut Rng,
+    text: &mut String,
+    number: usize,
+    harts: usize,
+    by_deadline: bool,
+) {
+    let load = ["compute", "memory"][random.usize(..2)];
+    let _ = write!(
+        text,
+        "\n[[vm]]\nname = \"other{number}\"\nimage = \"@bench-load\"\nmemory = \"4MiB\"\nbootargs = \"load={load}\"\n\
+         on_fault = \"restart\"\n"
+    );
+    if by_deadline && random.u8(..3) == 0 {
+        let _ = write!(
+            text,
+            "rt_vcpus = {}\nrt_share = \"{}%\"\n",
+            random.u8(1..4),
+            random.u8(1..10)
+        );
+    }
+    for _ in 0..random.usize(1..4) {
+        text.push_str("\n[[vm.vcpu]]\nclass = \"be\"\n");
+        if random.bool() {
+            let _ = writeln!(text, "harts = [{}]", random.usize(..harts));
+        }
+    }
+}
+
+/// Each best-effort VM may have channels with real-time ones.
+fn channels(random: &mut Rng, text: &mut String, victims: usize, others: usize) {
+    for other in 0..others {
+        for victim in 0..victims {
+            if random.u8(..3) > 0 {
+                continue;
+            }
+            let messages = if random.bool() {
+                "messages = 8\nmessage_size = \"64B\"\n"
+            } else {
+                ""
+            };
+            let _ = write!(
+                text,
+                "\n[[channel]]\nname = \"c{victim}-{other}\"\nbetween = [\"rt{victim}\", \"other{other}\"]\n\
+                 size = \"4KiB\"\n{messages}"
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_has_one_system_and_another_seed_another() {
+        let [first, again, other] = [1, 1, 2].map(|seed| system(&mut Rng::with_seed(seed)));
+        assert_eq!(first, again);
+        assert_ne!(first, other);
+    }
+
+    #[test]
+    fn each_system_can_be_read() {
+        for seed in 0..500 {
+            let text = system(&mut Rng::with_seed(seed));
+            let (config, problems) = read(&text).expect("it is TOML");
+            assert!(problems.is_empty(), "{text}\n{problems:?}");
+            assert!(config.vms.len() > 1, "{text}");
+        }
+    }
+}
