@@ -238,7 +238,7 @@ fn attacks_are_listed() {
 
 #[test]
 fn random_systems_hold_their_bounds() {
-    let (code, stdout, stderr) = attack(&["--random", "4", "--seed", "5", "--ms", "5", "--json"]);
+    let (code, stdout, stderr) = attack(&["--random", "4", "--seed", "5", "--ms", "20", "--json"]);
     let report: Value = serde_json::from_str(&stdout).expect(&stderr);
     assert_eq!(report["findings"], 0, "{report:#}");
     assert_eq!(code, Some(0), "{report:#}");

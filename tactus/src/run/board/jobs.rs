@@ -144,7 +144,7 @@ enum Ended {
 #[derive(Clone, Copy, Debug)]
 struct Last {
     release: u64,
-    /// The release is known: the next ones follow from it.
+    /// The releases after it follow from this one: it was exact, or followed from such a one.
     known: bool,
     ended: Ended,
 }
@@ -152,7 +152,6 @@ struct Last {
 #[derive(Clone, Copy, Debug)]
 struct Job {
     release: u64,
-    /// The release is known.
     known: bool,
     judged: bool,
     /// Cycles that it has had.
@@ -399,15 +398,12 @@ impl Jobs {
         }
         let (seen, exact) = release;
         let is_judged = |release: u64| self.from.is_some_and(|from| from <= release);
-        let (release, known, judged) = match track.last.filter(|last| last.known) {
-            // Before, it may have been that of a start, in which its VM is loaded for longer than a period.
+        let (release, known, judged) = match track.last {
             None => (seen, exact && is_judged(seen), false),
-            Some(Last {
-                release: last,
-                ended: Ended::Periodically,
-                ..
-            }) => {
-                let next = last + period;
+            // When a VM starts it is loaded, perhaps for longer than a period, so that its first release is not known.
+            Some(last) if !last.known => (seen, exact && is_judged(seen), true),
+            Some(last) if last.ended == Ended::Periodically => {
+                let next = last.release + period;
                 // What brings the vCPU to its hart may come before its release, as a call of a best-effort VM does, or a
                 // while after, if it is late. Otherwise it is known better than what was taken for the last release.
                 let is_near = (next..=next + NEAR_MAX).contains(&seen);
