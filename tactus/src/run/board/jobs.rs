@@ -27,6 +27,8 @@ const CUT_OFF_MAX: u64 = 20_000;
 /// What is taken for a release may be so many cycles from it. A job of a server that begins so little before its period is
 /// over is a new one.
 const NEAR_MAX: u64 = 2_000;
+/// Cycles of a stay below the guests in which no VM is loaded.
+const SHORT_MAX: u64 = 20_000;
 
 /// Which jobs to see.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -338,6 +340,10 @@ impl Jobs {
     ) -> (u64, bool) {
         let preempted = below.cause == Some(Cause::Interrupt) && !below.cut_off && !same;
         let last = below.interrupt.unwrap_or(cycle);
+        if cycle.saturating_sub(below.since) > SHORT_MAX {
+            // A best-effort VM may be loaded in the stay, from before the release.
+            return (last, false);
+        }
         if *from == Worker::Idle || preempted {
             (below.since, true)
         } else if self.gives_way(from, hart) {
