@@ -1,7 +1,8 @@
 //! `tactus attack --random`: random systems, each with one attack in one of its VMs, so that the bounds which `tactus check`
-//! states are tried beyond the systems that somebody has written.
+//! states are tried beyond the systems of this project and of its users.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use fastrand::Rng;
 use miette::{WrapErr, miette};
@@ -9,13 +10,17 @@ use serde_json::{Value, json};
 
 use crate::check::{row, table};
 use crate::cli::AttackArguments;
-use crate::config::Nanoseconds;
+use crate::config::{Config, Nanoseconds, Source};
 use crate::run::show;
 
 use super::plan::{self, Wanted};
-use super::random::{self, PROFILE};
-use super::run::{Lab, Unfit};
+use super::print::conclusion;
+use super::random;
+use super::run::{Lab, PROFILE, Unfit};
 use super::verdict::{Finding, findings};
+
+/// Systems that are drawn until one is admitted.
+const DRAWS_MAX: usize = 1000;
 
 /// A system that was attacked.
 #[derive(Debug)]
@@ -85,9 +90,12 @@ impl Campaign {
             [one] => format!("seed {}", one.seed),
             [first, .., last] => format!("seeds {} to {}", first.seed, last.seed),
         };
+        let systems = match self.attacked.len() {
+            1 => "1 random system".to_owned(),
+            number => format!("{number} random systems"),
+        };
         let mut text = format!(
-            "{} on {PROFILE}: {} ms of each run, {seeds}\n\n{}\n",
-            systems(self.attacked.len()),
+            "{systems} on {PROFILE}: {} ms of each run, {seeds}\n\n{}\n",
             self.ms,
             self.attacks_table()
         );
@@ -101,12 +109,7 @@ impl Campaign {
             text += &format!("  again: {}\n", self.again(one));
             text += &format!("  the system:\n\n{}\n", one.text);
         }
-        let systems = systems(self.attacked.len());
-        text + &match self.findings() {
-            0 => format!("{systems}: every job within its bound\n"),
-            1 => format!("{systems}: 1 finding\n"),
-            findings => format!("{systems}: {findings} findings\n"),
-        }
+        text + &conclusion(&systems, self.findings())
     }
 
     /// Each attack, with the job that came nearest to its bound.
@@ -157,7 +160,6 @@ impl Campaign {
 
     /// All of it for programs: times in microseconds.
     pub fn to_json(&self) -> Value {
-        let finding = |finding: &Finding| json!({"kind": finding.kind, "of": finding.whom, "text": finding.text});
         let system = |one: &Attacked| {
             let nearest = one.nearest.as_ref();
             json!({
@@ -170,7 +172,7 @@ impl Campaign {
                 "vcpu": nearest.map(|nearest| &nearest.vcpu),
                 "response_max_us": nearest.map(|nearest| nearest.response_us),
                 "bound_us": nearest.map(|nearest| nearest.bound_us),
-                "findings": one.findings.iter().map(finding).collect::<Vec<_>>(),
+                "findings": one.findings.iter().map(Finding::to_json).collect::<Vec<_>>(),
                 "again": self.again(one),
                 "system": (!one.findings.is_empty()).then_some(&one.text),
             })
@@ -184,20 +186,30 @@ impl Campaign {
     }
 }
 
-fn systems(number: usize) -> String {
-    match number {
-        1 => "1 random system".to_owned(),
-        _ => format!("{number} random systems"),
+/// A system of a seed that `tactus check` admits.
+struct Admitted {
+    lab: Lab,
+    text: String,
+    /// Systems drawn before it from the same seed, which were refused.
+    refused: usize,
+}
+
+fn admitted(seed: u64, length: Nanoseconds) -> Result<Admitted, Unfit> {
+    for (refused, text) in random::systems(seed).take(DRAWS_MAX).enumerate() {
+        let source = Source::new("random.toml", text.clone());
+        let read = Config::parse(source, Path::new(""));
+        match Lab::of(format!("the system of seed {seed}"), read, seed, length) {
+            Ok(lab) => return Ok(Admitted { lab, text, refused }),
+            Err(Unfit::Refused(_)) => {}
+            Err(other) => return Err(other),
+        }
     }
+    Err(miette!("no system of seed {seed} is admitted; please report it").into())
 }
 
 /// Attacks the system of a seed.
 fn attack(arguments: &AttackArguments, seed: u64) -> Result<Attacked, Unfit> {
-    let system = random::admitted(seed)
-        .ok_or_else(|| miette!("no system of seed {seed} is admitted; please report it"))?;
-    let name = format!("the system of seed {seed}");
-    let length = Nanoseconds(arguments.ms * 1_000_000);
-    let lab = Lab::of(name, random::read(&system.text), seed, length)?;
+    let Admitted { lab, text, refused } = admitted(seed, Nanoseconds(arguments.ms * 1_000_000))?;
     let vms = lab.candidates();
     let wanted = Wanted {
         attacks: &arguments.attacks,
@@ -226,8 +238,8 @@ fn attack(arguments: &AttackArguments, seed: u64) -> Result<Attacked, Unfit> {
     });
     Ok(Attacked {
         seed,
-        refused: system.refused,
-        text: system.text,
+        refused,
+        text,
         harts: lab.harts(),
         attack: run.attack.name,
         attacker: vms[run.attacker].name.clone(),

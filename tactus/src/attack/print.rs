@@ -197,11 +197,7 @@ impl Report {
     pub fn conclusion(&self) -> String {
         let runs = self.runs.iter().filter(|run| run.attack.is_some()).count();
         let attacks = if runs == 1 { "attack" } else { "attacks" };
-        match self.findings() {
-            0 => format!("{runs} {attacks}: every job within its bound\n"),
-            1 => format!("{runs} {attacks}: 1 finding\n"),
-            findings => format!("{runs} {attacks}: {findings} findings\n"),
-        }
+        conclusion(&format!("{runs} {attacks}"), self.findings())
     }
 
     /// All of it for programs: times in microseconds.
@@ -219,13 +215,12 @@ impl Report {
                 "gap_max_us": self.us(seen.gap.cycles),
             })
         };
-        let finding = |finding: &Finding| json!({"kind": finding.kind, "of": finding.whom, "text": finding.text});
         let run = |run: &Done| {
             json!({
                 "attacker": run.attack.as_ref().map(|(vm, _)| vm),
                 "attack": run.attack.as_ref().map(|(_, attack)| attack),
                 "vcpus": run.jobs.iter().map(vcpu).collect::<Vec<_>>(),
-                "findings": run.findings.iter().map(finding).collect::<Vec<_>>(),
+                "findings": run.findings.iter().map(Finding::to_json).collect::<Vec<_>>(),
                 "again": run.again,
             })
         };
@@ -237,6 +232,15 @@ impl Report {
             "runs": self.runs.iter().map(run).collect::<Vec<_>>(),
             "findings": self.findings(),
         })
+    }
+}
+
+/// The last line that people read, of so many findings in what `tried` names.
+pub fn conclusion(tried: &str, findings: usize) -> String {
+    match findings {
+        0 => format!("{tried}: every job within its bound\n"),
+        1 => format!("{tried}: 1 finding\n"),
+        _ => format!("{tried}: {findings} findings\n"),
     }
 }
 

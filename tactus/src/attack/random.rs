@@ -1,50 +1,21 @@
 //! Random systems for [`super::campaign`]: real-time vCPUs with reservations on one to four harts, and best-effort VMs beside them.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use fastrand::Rng;
 use tactus_board::profile::Profile;
 
-use crate::artifacts::Artifacts;
-use crate::check;
-use crate::config::{Config, Source};
-use crate::problem::Problem;
+use super::run::PROFILE;
 
-/// The board that they are for.
-pub const PROFILE: &str = "soc";
-/// Systems that are drawn until one is admitted.
-const DRAWS_MAX: usize = 1000;
 /// Cycles of a step of the guest `victim`.
 const CYCLES_PER_STEP: u64 = 3;
 /// Steps of a job that never ends.
 const NO_END: u64 = 1 << 60;
 
-/// A system that `tactus check` admits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Admitted {
-    /// Its description.
-    pub text: String,
-    /// Systems drawn before it from the same seed, which were refused.
-    pub refused: usize,
-}
-
-/// The system of a seed; the same on every machine. `None`: none of many is admitted, which is a defect of this module.
-pub fn admitted(seed: u64) -> Option<Admitted> {
+/// The descriptions of a seed's systems, one after the other: the same on every machine, and without end.
+pub fn systems(seed: u64) -> impl Iterator<Item = String> {
     let mut random = Rng::with_seed(seed);
-    (0..DRAWS_MAX).find_map(|refused| {
-        let text = system(&mut random);
-        let verdict = check::verdict(String::new(), read(&text), &Artifacts::chosen());
-        verdict.plan.is_some().then_some(Admitted { text, refused })
-    })
-}
-
-/// What [`Config::read`] gives of a file.
-type Read = Result<(Config, Vec<Problem>), Vec<Problem>>;
-
-/// Reads a random system.
-pub fn read(text: &str) -> Read {
-    Config::parse(Source::new("random.toml", text.to_owned()), Path::new(""))
+    std::iter::repeat_with(move || system(&mut random))
 }
 
 /// Any system, with one real-time vCPU at least.
@@ -165,11 +136,14 @@ fn channels(random: &mut Rng, text: &mut String, victims: usize, others: usize) 
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::config::{Config, Source};
 
     #[test]
     fn a_seed_has_one_system_and_another_seed_another() {
-        let [first, again, other] = [1, 1, 2].map(|seed| system(&mut Rng::with_seed(seed)));
+        let [first, again, other] = [1, 1, 2].map(|seed| systems(seed).next());
         assert_eq!(first, again);
         assert_ne!(first, other);
     }
@@ -177,8 +151,9 @@ mod tests {
     #[test]
     fn each_system_can_be_read() {
         for seed in 0..500 {
-            let text = system(&mut Rng::with_seed(seed));
-            let (config, problems) = read(&text).expect("it is TOML");
+            let text = systems(seed).next().expect("there is always one");
+            let source = Source::new("random.toml", text.clone());
+            let (config, problems) = Config::parse(source, Path::new("")).expect("it is TOML");
             assert!(problems.is_empty(), "{text}\n{problems:?}");
             assert!(config.vms.len() > 1, "{text}");
         }

@@ -27,8 +27,8 @@ use super::plan::{Candidate, Run};
 use super::replace::replace;
 use super::verdict::{Watched, bound};
 
-/// The board of a system that names none.
-const PROFILE: &str = "soc";
+/// The board of a system of another machine, and of random ones.
+pub const PROFILE: &str = "soc";
 /// Virtual time within which victims start, and then the attacker.
 const START_MAX: Nanoseconds = Nanoseconds(10_000_000_000);
 /// Where the hypervisor cuts a job off.

@@ -1,5 +1,7 @@
 //! What a run shows: each victim's jobs beside their bounds, and what must not be.
 
+use serde_json::{Value, json};
+
 use crate::check::{Answer, Guarantee};
 use crate::run::board::jobs::Summary;
 use crate::run::journal::VmJournal;
@@ -42,6 +44,13 @@ pub struct Finding {
     pub whom: String,
     /// What, in words.
     pub text: String,
+}
+
+impl Finding {
+    /// For programs.
+    pub fn to_json(&self) -> Value {
+        json!({"kind": self.kind, "of": self.whom, "text": self.text})
+    }
 }
 
 /// The system without an attack.
