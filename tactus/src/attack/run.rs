@@ -282,12 +282,12 @@ impl Lab {
     /// The vCPUs of these VMs that have reservations.
     fn watched(&self, victims: &[usize], attacker: Option<usize>) -> Vec<(Watched, jobs::Watched)> {
         let guarantee = &self.guarantee;
-        // What a job pays for others: its own beginning, and the interrupts of each deferral period that it touches.
+        // What a job pays for others: its own beginning, and the service of each deferral period that it touches, in which
+        // admission counts the interrupts.
         let overheads = &guarantee.overheads;
-        let interrupts = guarantee.interrupts * guarantee.interrupt;
         let own = |deadline: u64| {
             2 * overheads.job
-                + (deadline.div_ceil(overheads.service_period.max(1)) + 1) * interrupts
+                + (deadline.div_ceil(overheads.service_period.max(1)) + 1) * overheads.service
         };
         let mut all = Vec::new();
         for &vm in victims {
