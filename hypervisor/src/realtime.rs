@@ -38,7 +38,7 @@ pub fn query(vcpu: &'static Vcpu, number: u64, address: u64, length: u64) -> Sbi
         used: record.used.load(Ordering::Relaxed),
         used_max: record.used_max.load(Ordering::Relaxed),
         hart: target.home() as u32,
-        reserved: 0,
+        disturbed: record.disturbed.load(Ordering::Relaxed) as u32,
     };
     // Safety: `memory_at` has found all of it in the guest's memory.
     unsafe {

@@ -629,6 +629,8 @@ fn contended(seed: u64) -> String {
         class = "rt"
         hart = 0
         priority = 200
+        period = "500us"
+        budget = "250us"
         {}{}"#,
         guest(
             "urgent",

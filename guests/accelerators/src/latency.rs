@@ -34,6 +34,8 @@ pub struct Costs {
     pub configured: u64,
     /// *T_irq_stop*: it disconnects a region that has stopped.
     pub stopped: u64,
+    /// How long the manager may wait for its hart once there is work for it: 0 where it has the hart at once. The paper's does.
+    pub wait: u64,
 }
 
 impl Costs {
@@ -42,9 +44,10 @@ impl Costs {
     /// The published sum of the fourth has one more *T_Solution(1)* than this one, beside *T_irq_pcap*, which alone
     /// connects a region here.
     pub const fn ways(&self) -> [u64; 4] {
-        let begin = self.trap + self.search;
-        let stop = begin + self.preempt + self.resume + self.interrupt + self.stopped;
-        let configure = self.assign_configure + self.resume + self.interrupt + self.configured;
+        let interrupt = self.interrupt + self.wait;
+        let begin = self.trap + self.wait + self.search;
+        let stop = begin + self.preempt + self.resume + interrupt + self.stopped;
+        let configure = self.assign_configure + self.resume + interrupt + self.configured;
         [
             begin + self.assign + self.resume,
             begin + configure + self.resume,
@@ -54,7 +57,7 @@ impl Costs {
     }
 
     /// The longest time for which the manager handles one event.
-    fn event(&self) -> u64 {
+    pub fn event(&self) -> u64 {
         let ends = [self.assign, self.assign_configure, self.preempt];
         let end = ends.into_iter().max().unwrap_or(0);
         (self.search.max(self.stopped) + end).max(self.configured)
@@ -197,19 +200,20 @@ impl System<'_> {
             let time = self.reconfigure(other);
             if other.priority < device.priority {
                 // The port completes the configuration in progress.
-                lower = time.max(lower);
+                lower = lower.max(time + self.costs.wait);
                 if self.task(other).fits & self.task(device).fits != 0 {
                     hold = hold.max(Some(other.hold));
                 }
             } else {
                 // Requests of equal devices have arrived earlier.
-                equal += time + self.costs.configured + self.costs.assign_configure;
+                let costs = &self.costs;
+                equal += time + costs.wait + costs.configured + costs.assign_configure;
             }
         }
         // When the hold ends, the monitor finds the region, and the manager handles its interrupt.
         let costs = &self.costs;
         let held = hold.map_or(0, |hold| {
-            hold + costs.interrupt + costs.search + costs.resume
+            hold + costs.wait + costs.interrupt + costs.search + costs.resume
         });
         costs.event() + lower + equal + held
     }
@@ -286,6 +290,7 @@ mod tests {
         preempt: 34,
         configured: 64,
         stopped: 28,
+        wait: 0,
     };
     /// Table 5: *T_RCFG* of each region; δ_pre and regions of QAM-16, QAM-64, FFT-512 and FFT-1024.
     const REGION_TIMES: [u64; 3] = [23_100, 81_000, 120_600];
@@ -368,6 +373,25 @@ mod tests {
         assert_eq!(worst(2), (4_700, 120_600));
         assert_eq!(worst(3), (3_360, 120_600));
         assert_eq!(system.latency(8), None);
+    }
+
+    /// Each time that the manager is woken it may wait: at the request and at each interrupt.
+    #[test]
+    fn a_manager_that_waits_is_waited_for() {
+        let costs = Costs {
+            wait: 1_000,
+            ..COSTS
+        };
+        let later = [1, 2, 2, 3].map(|times| times * costs.wait);
+        let at_once = COSTS.ways();
+        let ways = costs.ways();
+        assert_eq!([0, 1, 2, 3].map(|way| ways[way] - at_once[way]), later);
+        let mut system = paper(&DEVICES);
+        let bound = |system: &System<'_>| system.latency(0).and_then(|one| one.bound);
+        let before = bound(&system).expect("it is of the highest priority");
+        system.costs = costs;
+        // The longest way, three equal devices, a configuration for a lower one, and a region that is held.
+        assert_eq!(bound(&system), Some(before + (3 + 3 + 1 + 1) * costs.wait));
     }
 
     /// With four devices and three regions a VM cannot use all devices at a time; and best effort has no bound.

@@ -507,6 +507,7 @@ fn latency_bounds(bench: &Bench) -> Vec<Option<u64>> {
             preempt: 1,
             configured: 1,
             stopped: 1,
+            wait: 0,
         },
         regions: &CONFIGURATION,
         tasks: &tasks,

@@ -105,6 +105,7 @@ fn report_overruns(vcpu: &Vcpu) {
         .begin_of("overrun", vcpu.vm.name)
         .number("vcpu", vcpu.index as u64)
         .number("count", vcpu.record.overruns.load(Ordering::Relaxed))
+        .number("disturbed", vcpu.record.disturbed.load(Ordering::Relaxed))
         .time()
         .send();
 }

@@ -39,6 +39,13 @@ struct Seen<'c> {
     task: String,
 }
 
+impl Seen<'_> {
+    /// Whether how long it waits is to have a bound.
+    fn is_guaranteed(&self) -> bool {
+        self.real_time || self.written.within.is_some()
+    }
+}
+
 /// The accelerators, and the pages by which they are reached.
 pub(super) struct Sharing {
     pub(super) accelerators: plan::Accelerators,
@@ -76,18 +83,30 @@ pub(super) fn check(
     let seen = devices(judge, &shared, vcpus);
     let costs = table.costs.as_ref();
     let costs = costs.and_then(|costs| costs_of(judge, costs));
+    // Without a reservation nothing bounds when the manager has its hart.
+    let wait = manager.zip(guarantee).and_then(|(manager, guarantee)| {
+        manager_wait(judge, guarantee, manager, costs.as_ref(), &seen)
+    });
     let latencies = costs.map(|costs| {
         let system = System {
             shared: &shared,
-            costs,
+            costs: latency::Costs {
+                wait: wait.unwrap_or(0),
+                ..costs
+            },
             hold: hold(table),
             turn,
         };
-        system.latencies(&seen)
+        let mut latencies = system.latencies(&seen);
+        if wait.is_none() {
+            latencies.iter_mut().for_each(|one| one.bound = None);
+        }
+        latencies
     });
     match &latencies {
         Some(latencies) => {
-            for (one, latency) in seen.iter().zip(latencies) {
+            // What is wrong with the manager has been noted.
+            for (one, latency) in seen.iter().zip(latencies).filter(|_| wait.is_some()) {
                 in_time(judge, one, latency);
             }
             if let Some(guarantee) = guarantee {
@@ -240,6 +259,53 @@ fn manager(judge: &mut Judge<'_>, table: &Accelerators) -> Option<usize> {
         judge.add(problem.at(judge.source(), &name.span, "the manager"));
     }
     Some(manager)
+}
+
+/// The longest time, in nanoseconds, that the manager waits for its hart once there is work for it. `None`, noted where
+/// something is to be guaranteed: it has no reservation that suffices, or nothing bounds when it has its budget.
+///
+/// Its budget may be spent when a period begins, since each time that it is woken costs it the overhead of a job. Then it
+/// waits until the next begins, and from then on no longer than until it has all of its budget but what it needs.
+fn manager_wait(
+    judge: &mut Judge<'_>,
+    guarantee: &Guarantee,
+    manager: usize,
+    costs: Option<&latency::Costs>,
+    seen: &[Seen<'_>],
+) -> Option<u64> {
+    let vm = &judge.config.vms[manager];
+    let name = format!("{}.0", vm.name.as_ref()?.value);
+    let hz = u64::from(HZ) / u64::from(guarantee.timebase_hz);
+    let mut all = guarantee.harts.iter().flat_map(|hart| &hart.vcpus);
+    let vcpu = all.find(|vcpu| vcpu.name == name);
+    let times = vcpu.and_then(|vcpu| Some((vcpu.reservation?, &vcpu.answer)));
+    let needs = costs.map_or(0, |costs| costs.trap + 2 * costs.event() + costs.resume);
+    let needs = needs + guarantee.overheads.job * hz;
+    let lacks = match times {
+        Some((times, _)) if times.budget * hz < needs => format!(
+            "has a budget of {}, and may need {} for one request",
+            time_text(times.budget, guarantee.timebase_hz),
+            time_text(needs, HZ),
+        ),
+        Some((times, Answer::Within(answer))) => {
+            return Some((times.period + answer.saturating_sub(times.budget)) * hz);
+        }
+        Some(_) => "may have its budget too late".into(),
+        None => "has no reservation".into(),
+    };
+    let one = seen.iter().find(|one| one.is_guaranteed())?;
+    let span = vm.vcpus.first().map_or(&vm.span, |vcpu| &vcpu.span);
+    let problem = Problem::new(
+        Code::LateAccelerator,
+        format!(
+            "{} cannot be guaranteed: the device manager, {}, {lacks}",
+            one.title,
+            vm.title()
+        ),
+        "give the manager's vCPU a `period` and a `budget` in which it can handle the requests of all VMs",
+    );
+    judge.add(problem.at(judge.source(), span, "the manager"));
+    None
 }
 
 /// The turns; in nanoseconds.
@@ -467,6 +533,7 @@ fn costs_of(judge: &mut Judge<'_>, costs: &Costs) -> Option<latency::Costs> {
         preempt: preempt?,
         configured: configured?,
         stopped: stopped?,
+        wait: 0,
     })
 }
 
@@ -510,9 +577,7 @@ fn no_costs(judge: &mut Judge<'_>, table: &Accelerators, seen: &[Seen<'_>]) {
         // Noted: some of it is missing or wrong.
         return;
     }
-    let wanted = seen
-        .iter()
-        .find(|one| one.real_time || one.written.within.is_some());
+    let wanted = seen.iter().find(|one| one.is_guaranteed());
     if let Some(one) = wanted {
         let problem = Problem::new(
             Code::MissingKey,

@@ -14,6 +14,11 @@ use crate::profile::{self, Profile};
 const SLICE_MIN: Nanoseconds = Nanoseconds(100_000);
 const SLICE_MAX: Nanoseconds = Nanoseconds(1_000_000_000);
 
+/// Bounds of the deferral period: below, the hypervisor holds a best-effort vCPU for its hart for longer; above, what waits
+/// for it is late for most purposes.
+const DEFERRAL_MIN: Nanoseconds = Nanoseconds(200_000);
+const DEFERRAL_MAX: Nanoseconds = Nanoseconds(100_000_000);
+
 /// The part of a platform that a system uses.
 pub(super) struct Platform {
     pub(super) profile: Profile,
@@ -44,6 +49,7 @@ pub(super) fn check(judge: &mut Judge<'_>) -> Option<Platform> {
     let mut profile = profile;
     let design = design(judge, &mut profile);
     let ready_queue = ready_queue(judge, &mut profile);
+    deferral_period(judge, &mut profile);
     Some(Platform {
         design,
         ready_queue,
@@ -188,6 +194,30 @@ fn slice_ticks(judge: &mut Judge<'_>, profile: &Profile) -> u64 {
         );
     }
     profile.ticks_within(slice.value)
+}
+
+/// The system's own deferral period takes the place of the profile's.
+fn deferral_period(judge: &mut Judge<'_>, profile: &mut Profile) {
+    let Some(period) = &judge.config.system.deferral_period else {
+        return;
+    };
+    if (DEFERRAL_MIN..=DEFERRAL_MAX).contains(&period.value) {
+        profile.overheads.service_period = period.value;
+        return;
+    }
+    judge.note(
+        Code::OutOfRange,
+        &period.span,
+        format!("{DEFERRAL_MIN} to {DEFERRAL_MAX}"),
+        format!(
+            "a deferral period is {DEFERRAL_MIN} to {DEFERRAL_MAX} long, not {}",
+            period.value
+        ),
+        format!(
+            "leave it out for the platform's {}",
+            profile.overheads.service_period
+        ),
+    );
 }
 
 fn reserve(judge: &mut Judge<'_>) -> Share {

@@ -532,12 +532,12 @@ memory = "4MiB"
 [[vm.vcpu]]
 class = "rt"
 hart = 0
-period = "20ms"
+period = "100ms"
 budget = "5ms"
 
 [[vm.accelerator]]
 task = "qam16"
-within = "5ms"
+within = "8ms"
 
 [[vm.accelerator]]
 task = "qam64"
@@ -574,7 +574,10 @@ image = "guest.elf"
 memory = "4MiB"
 
 [[vm.vcpu]]
-class = "be"
+class = "rt"
+hart = 1
+period = "200us"
+budget = "60us"
 "#;
 
 /// Everything that there is of I/O, shared.
@@ -702,6 +705,44 @@ fn too_many_accelerators() {
     let text = format!("{SHARED}{more}");
     let verdict = judge_text("beyond.toml", text, files.path());
     insta::assert_snapshot!("too-many-accelerators", render(&verdict, files.path()));
+}
+
+/// The system's deferral period is the one that admission counts with, and that the hypervisor keeps.
+#[test]
+fn a_system_has_its_own_deferral_period() {
+    let files = files();
+    let slower = SHARED.replacen("harts = 2", "harts = 2\ndeferral_period = \"2ms\"", 1);
+    for (text, ticks) in [(SHARED, 5_000), (&slower, 20_000)] {
+        let verdict = judge_text("deferral.toml", text.to_owned(), files.path());
+        let guarantee = verdict.guarantee.as_ref().expect("it is judged");
+        assert_eq!(guarantee.overheads.service_period, ticks);
+        let plan = verdict.plan.as_ref().expect("it is fine");
+        assert_eq!(plan.overheads.service_period, ticks);
+    }
+}
+
+/// A bound rests on the manager's reservation.
+#[test]
+fn the_manager_needs_a_reservation_that_suffices() {
+    let files = files();
+    let own = "class = \"rt\"\nhart = 1\nperiod = \"200us\"\nbudget = \"60us\"";
+    let instead = [
+        ("manager-best-effort", "class = \"be\""),
+        (
+            "manager-unlimited",
+            "class = \"rt\"\nhart = 1\npriority = 9\nbudget = \"unlimited\"",
+        ),
+        (
+            "manager-budget",
+            "class = \"rt\"\nhart = 1\nperiod = \"200us\"\nbudget = \"20us\"",
+        ),
+    ];
+    for (name, other) in instead {
+        let text = SHARED.replacen(own, other, 1);
+        assert_ne!(text, SHARED);
+        let verdict = judge_text("unserved.toml", text, files.path());
+        insta::assert_snapshot!(name, render(&verdict, files.path()));
+    }
 }
 
 /// Pages that sharing has given away, and places where it has put them.

@@ -56,6 +56,8 @@ pub struct System {
     pub memory: Option<At<Size>>,
     /// Time slice of best-effort vCPUs; default: [`DEFAULT_SLICE`].
     pub slice: Option<At<Nanoseconds>>,
+    /// The shortest time between two interrupts of a real-time vCPU by the same source; default: the profile's.
+    pub deferral_period: Option<At<Nanoseconds>>,
     /// Part of each hart that real-time vCPUs leave to best-effort ones; default: none.
     pub be_reserve: Option<At<Share>>,
     /// Whether real-time guests' interrupts come before, and into, what is done for best-effort ones; default: yes.

@@ -273,11 +273,13 @@ fn in_words(record: &LogRecord, journal: &Journal) -> Option<String> {
             vm,
             vcpu,
             count,
+            disturbed,
             time,
         } => format!(
-            "{}: vCPU {vcpu} of {vm} has used up its budget and waits for its next job ({count} {} so far)",
+            "{}: vCPU {vcpu} of {vm} has used up its budget and waits for its next job ({count} {} so far); {disturbed} {} overrun by interference",
             at(time),
-            plural(*count, "time")
+            plural(*count, "time"),
+            plural(*disturbed, "job")
         ),
         LogRecord::Off {
             vm,
