@@ -169,11 +169,22 @@ fn switch_and_requeue(
 /// has to be in its place by now.
 #[inline(always)]
 fn handle_pending_signals(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
+    if cx.local.timer.has_budget() {
+        cold_path();
+        begin_budget(&mut cx.local);
+    }
     if (vcpu.signals() != 0) | cx.local.needs_resched {
         cold_path();
         return handle_signals_and_enter(cx, vcpu);
     }
     NextContext::arm_and_enter(&mut cx.local, vcpu)
+}
+
+/// The current vCPU is about to be entered: its budget, if it has one, begins now. The switch to it is an overhead of its job,
+/// or of the one that had preempted it, which admission counts.
+#[inline(never)]
+fn begin_budget(local: &mut Local) {
+    local.timer.begin_budget(arch::now());
 }
 
 /// As [`handle_pending_signals`], when there are some.
@@ -271,6 +282,10 @@ fn prepare_entry(cx: &mut HartCtx, vcpu: &'static Vcpu, unfinished: bool) -> Nex
         if cx.local.needs_resched {
             return NextContext::leave(vcpu);
         }
+    }
+    // What it had to do before is its own.
+    if !unfinished && cx.local.timer.has_budget() {
+        begin_budget(&mut cx.local);
     }
     NextContext::enter(&mut cx.local, vcpu)
 }
