@@ -60,6 +60,10 @@ pub mod map {
     pub const UART_LINE: u32 = 10;
     /// The frequency that the serial line's divisor counts from, in hertz.
     pub const UART_CLOCK_HZ: u32 = 3_686_400;
+    /// The spare serial line, which QEMU's `virt` lacks.
+    pub const SPARE_UART: u64 = 0x1000_9000;
+    /// The spare serial line's interrupt line.
+    pub const SPARE_UART_LINE: u32 = 12;
     /// The first virtio transport; others follow at a distance of [`VIRTIO_SIZE`].
     pub const VIRTIO: u64 = 0x1000_1000;
     /// Bytes of each transport's range.

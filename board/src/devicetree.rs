@@ -111,6 +111,8 @@ pub struct Description {
     pub rng_seed: Option<[u8; 32]>,
     /// Whether there are software interrupts of the supervisor levels.
     pub sswi: bool,
+    /// Whether there is a spare serial line, which then is the firmware's console.
+    pub spare_uart: bool,
     /// How many sources the PLIC has, counting source 0.
     pub plic_sources: u32,
     /// How many virtio transports there are, at most [`map::VIRTIO_SLOTS`].
@@ -138,6 +140,7 @@ impl Default for Description {
             initrd: None,
             rng_seed: None,
             sswi: false,
+            spare_uart: false,
             plic_sources: map::PLIC_SOURCES,
             virtio_slots: map::VIRTIO_SLOTS,
             extra: Vec::new(),
@@ -168,7 +171,7 @@ pub fn blob(description: &Description) -> Result<Vec<u8>, Error> {
     fdt.property_u32("#size-cells", 2)?;
     fdt.property_string_list("compatible", strings(&["tactus,board", "riscv-virtio"]))?;
     fdt.property_string("model", "tactus,board")?;
-    aliases(&mut fdt)?;
+    aliases(&mut fdt, description)?;
     chosen(&mut fdt, description)?;
     let memory = description.memory;
     let node = fdt.begin_node(&node_name("memory", memory.base))?;
@@ -233,8 +236,14 @@ fn node_name(name: &str, address: u64) -> String {
     format!("{name}@{address:x}")
 }
 
-fn uart_path() -> String {
-    format!("/soc/{}", node_name("serial", map::UART))
+/// The node of the serial line that is the firmware's console.
+fn console_path(description: &Description) -> String {
+    let base = if description.spare_uart {
+        map::SPARE_UART
+    } else {
+        map::UART
+    };
+    format!("/soc/{}", node_name("serial", base))
 }
 
 fn reg(fdt: &mut FdtWriter, ranges: &[Range]) -> Result<(), Error> {
@@ -254,15 +263,15 @@ fn interrupts(fdt: &mut FdtWriter, lines: &[u32]) -> Result<(), Error> {
     Ok(fdt.property_array_u32("interrupts", lines)?)
 }
 
-fn aliases(fdt: &mut FdtWriter) -> Result<(), Error> {
+fn aliases(fdt: &mut FdtWriter, description: &Description) -> Result<(), Error> {
     let node = fdt.begin_node("aliases")?;
-    fdt.property_string("serial0", &uart_path())?;
+    fdt.property_string("serial0", &console_path(description))?;
     Ok(fdt.end_node(node)?)
 }
 
 fn chosen(fdt: &mut FdtWriter, description: &Description) -> Result<(), Error> {
     let node = fdt.begin_node("chosen")?;
-    fdt.property_string("stdout-path", &uart_path())?;
+    fdt.property_string("stdout-path", &console_path(description))?;
     if let Some(bootargs) = &description.bootargs {
         fdt.property_string("bootargs", bootargs)?;
     }
@@ -373,7 +382,10 @@ fn soc(fdt: &mut FdtWriter, description: &Description) -> Result<(), Error> {
         sswi(fdt, description)?;
     }
     plic(fdt, description)?;
-    uart(fdt)?;
+    uart(fdt, map::UART, map::UART_LINE)?;
+    if description.spare_uart {
+        uart(fdt, map::SPARE_UART, map::SPARE_UART_LINE)?;
+    }
     virtio(fdt, description)?;
     for device in &description.extra {
         extra(fdt, device)?;
@@ -459,12 +471,12 @@ fn plic(fdt: &mut FdtWriter, description: &Description) -> Result<(), Error> {
     Ok(fdt.end_node(node)?)
 }
 
-fn uart(fdt: &mut FdtWriter) -> Result<(), Error> {
-    let node = fdt.begin_node(&node_name("serial", map::UART))?;
+fn uart(fdt: &mut FdtWriter, base: u64, line: u32) -> Result<(), Error> {
+    let node = fdt.begin_node(&node_name("serial", base))?;
     fdt.property_string("compatible", "ns16550a")?;
-    reg(fdt, &[Range::new(map::UART, map::UART_SIZE)])?;
+    reg(fdt, &[Range::new(base, map::UART_SIZE)])?;
     fdt.property_u32("clock-frequency", map::UART_CLOCK_HZ)?;
-    interrupts(fdt, &[map::UART_LINE])?;
+    interrupts(fdt, &[line])?;
     Ok(fdt.end_node(node)?)
 }
 

@@ -115,6 +115,8 @@ pub enum DeviceKind {
     Plic,
     /// 16550: `uart`.
     Uart,
+    /// A second 16550: `spare-uart`.
+    SpareUart,
     /// The ports of the fabric: `fabric`.
     Fabric,
     /// A virtio slot: `virtio-mmio-0` to `virtio-mmio-7`.
@@ -131,6 +133,7 @@ impl DeviceKind {
             Self::Sswi => (map::SSWI, None),
             Self::Plic => (map::PLIC, None),
             Self::Uart => (map::UART, Some(map::UART_LINE)),
+            Self::SpareUart => (map::SPARE_UART, Some(map::SPARE_UART_LINE)),
             Self::Fabric => (map::FABRIC, None),
             Self::Virtio(slot) => {
                 let slot = slot as u32;
@@ -152,6 +155,7 @@ impl DeviceKind {
             "sswi" => Self::Sswi,
             "plic" => Self::Plic,
             "uart" => Self::Uart,
+            "spare-uart" => Self::SpareUart,
             "fabric" => Self::Fabric,
             _ => {
                 let slot = name.strip_prefix("virtio-mmio-")?;
@@ -355,8 +359,8 @@ impl Profile {
             let table = table.into_inner();
             let Some(kind) = DeviceKind::named(&table.name) else {
                 let reason = format!(
-                    "the board has no device `{}`: it has finisher, rtc, clint, sswi, plic, uart, fabric, \
-                     virtio-mmio-0 to virtio-mmio-7",
+                    "the board has no device `{}`: it has finisher, rtc, clint, sswi, plic, uart, spare-uart, \
+                     fabric, virtio-mmio-0 to virtio-mmio-7",
                     table.name
                 );
                 return Err(fail(span, reason));

@@ -37,6 +37,8 @@ pub struct Options {
     pub seed: u64,
     /// How harts see each other's loads and stores.
     pub memory_model: MemoryModel,
+    /// The far end of the profile's spare UART, which then is the firmware's console. `None`: the board comes without it.
+    pub spare_uart: Option<Console>,
     /// The date at which the real-time clock starts, in seconds since 1970. `None`: [`Rtc::START`].
     pub start: Option<u64>,
 }
@@ -155,6 +157,13 @@ fn plain(
                 board.attach(name, base, size, Box::new(uart))?;
                 board.wake_on_input(name, console.attention());
             }
+            DeviceKind::SpareUart => {
+                if let Some(far_end) = &options.spare_uart {
+                    let uart = Uart::with(line, far_end.clone());
+                    board.attach(name, base, size, Box::new(uart))?;
+                    board.wake_on_input(name, far_end.attention());
+                }
+            }
             DeviceKind::Rtc => board.attach(
                 name,
                 base,
@@ -208,6 +217,12 @@ fn virtio_slots(profile: &Profile) -> usize {
         .count()
 }
 
+/// Whether the board came with its spare UART.
+fn has_spare_uart(board: &Board, profile: &Profile) -> bool {
+    let spare = profile.device(DeviceKind::SpareUart);
+    spare.is_some_and(|spare| board.devices().any(|(name, ..)| name == spare.name))
+}
+
 /// Puts software into the board and sets all harts to the firmware's begin: a0 has the hart's number, a1 the
 /// devicetree's address, a2 that of what `fw_dynamic` wants to know.
 ///
@@ -229,6 +244,7 @@ pub fn boot(
         bootargs: software.bootargs.map(str::to_owned),
         rng_seed: Some(devicetree::rng_seed(board.seed())),
         virtio_slots: virtio_slots(profile) as u32,
+        spare_uart: has_spare_uart(board, profile),
         sswi: profile
             .devices
             .iter()

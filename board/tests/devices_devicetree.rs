@@ -28,6 +28,26 @@ fn text(blob: &[u8], path: &str, name: &str) -> String {
 }
 
 #[test]
+fn a_spare_serial_line_is_the_console() {
+    let path = "/soc/serial@10009000";
+    let plain = blob(&Description::default()).expect("a devicetree");
+    assert_eq!(property(&plain, path, "reg"), None);
+    let description = Description {
+        spare_uart: true,
+        ..Description::default()
+    };
+    let spare = blob(&description).expect("a devicetree");
+    assert_eq!(text(&spare, "/chosen", "stdout-path"), format!("{path}\0"));
+    assert_eq!(cells(&spare, path, "interrupts"), [12]);
+    // The other one is there as it was.
+    let other = "/soc/serial@10000000";
+    assert_eq!(
+        property(&spare, other, "reg"),
+        property(&plain, other, "reg")
+    );
+}
+
+#[test]
 fn harts_and_their_wires() {
     let description = Description {
         harts: 2,

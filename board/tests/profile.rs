@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use tactus_board::devices::Console;
 use tactus_board::profile::{DeviceKind, Profile};
+use tactus_board::setup::{self, Options};
 use tactus_board::time::{Clock, Femtoseconds};
 use tactus_board::timing::Timing;
 use tactus_board::timing::parameters::Memory;
@@ -38,12 +40,13 @@ fn every_profile_is_read_and_makes_a_board() {
         assert_eq!(profile.memory.base, 0x8000_0000);
         let kinds: Vec<_> = profile.devices.iter().map(|device| device.kind).collect();
         let virtio = (0..8).map(DeviceKind::Virtio);
-        use DeviceKind::{Clint, Finisher, Plic, Rtc, Sswi, Uart};
+        use DeviceKind::{Clint, Finisher, Plic, Rtc, SpareUart, Sswi, Uart};
         assert_eq!(
             kinds,
             [Finisher, Rtc, Clint, Sswi, Plic, Uart]
                 .into_iter()
                 .chain(virtio)
+                .chain([SpareUart])
                 .chain(profile.fabric.iter().map(|_| DeviceKind::Fabric))
                 .collect::<Vec<_>>()
         );
@@ -55,6 +58,28 @@ fn every_profile_is_read_and_makes_a_board() {
         }
     }
     assert_eq!(Profile::named("qemu-virt"), None);
+}
+
+/// A board comes with its spare UART where that is wanted, and has one console the more.
+#[test]
+fn a_spare_uart_comes_where_it_is_wanted() {
+    let profile = Profile::named("mpsoc").expect("it comes with the crate");
+    for spare_uart in [None, Some(Console::new())] {
+        let wanted = spare_uart.is_some();
+        let options = Options {
+            harts: Some(1),
+            memory: Some(16 << 20),
+            spare_uart,
+            ..Options::default()
+        };
+        let (board, _) = setup::board(&profile, &options, Vec::new()).expect("a board");
+        let mut devices = board.devices();
+        let spare = devices.find(|(name, ..)| *name == "spare-uart");
+        assert_eq!(
+            spare.map(|(_, address, _)| address),
+            wanted.then_some(0x1000_9000)
+        );
+    }
 }
 
 #[test]
@@ -101,7 +126,7 @@ fn the_sections_of_the_checker_are_those_of_qemu() {
         }
         let own = |device: &toml::Value| {
             let name = device["name"].as_str();
-            name == Some("sswi") || name == Some("fabric")
+            name.is_some_and(|name| ["sswi", "spare-uart", "fabric"].contains(&name))
         };
         assert!(
             list(&table)
@@ -393,13 +418,13 @@ fn harts_memory_and_devices_that_do_not_fit() {
         &device("rtc"),
         &device("gpu"),
         &device("gpu"),
-        "the board has no device `gpu`: it has finisher, rtc, clint, sswi, plic, uart, fabric, virtio-mmio-0 to virtio-mmio-7",
+        "the board has no device `gpu`: it has finisher, rtc, clint, sswi, plic, uart, spare-uart, fabric, virtio-mmio-0 to virtio-mmio-7",
     );
     refused(
         &device("virtio-mmio-7"),
         &device("virtio-mmio-8"),
         &device("virtio-mmio-8"),
-        "the board has no device `virtio-mmio-8`: it has finisher, rtc, clint, sswi, plic, uart, fabric, virtio-mmio-0 to \
+        "the board has no device `virtio-mmio-8`: it has finisher, rtc, clint, sswi, plic, uart, spare-uart, fabric, virtio-mmio-0 to \
          virtio-mmio-7",
     );
     let again = "device `virtio-mmio-3` is there twice";

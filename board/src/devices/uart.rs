@@ -143,13 +143,18 @@ impl Uart {
     #[must_use]
     pub fn new(line: u32) -> (Self, Console) {
         let console = Console::new();
-        let uart = Self {
+        (Self::with(line, console.clone()), console)
+    }
+
+    /// A serial line that interrupts on `line`, whose far end is `console`.
+    #[must_use]
+    pub const fn with(line: u32, console: Console) -> Self {
+        Self {
             line,
-            console: console.clone(),
+            console,
             state: State::new(),
             wake_at: Femtoseconds::NEVER,
-        };
-        (uart, console)
+        }
     }
 
     /// Resets its registers. Input that has not arrived is still to come.
