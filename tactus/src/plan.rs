@@ -42,8 +42,8 @@ pub struct Plan {
     pub user_only: Vec<u32>,
     /// How each hart orders its real-time vCPUs.
     pub policies: Vec<RealTimePolicy>,
-    /// Whether the hypervisor has the UART; otherwise a VM does, and the firmware carries the consoles.
-    pub uart: bool,
+    /// What carries the consoles.
+    pub line: ConsoleLine,
     /// The hypervisor.
     pub hypervisor: Hypervisor,
     /// The VMs, in the order of the file.
@@ -58,6 +58,28 @@ pub struct Plan {
     pub image: Extent,
     /// Where the hypervisor takes its memory from.
     pub pool: Extent,
+}
+
+/// What carries all VMs' consoles and the hypervisor's log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ConsoleLine {
+    /// The platform's UART, which no VM has.
+    #[default]
+    Uart,
+    /// The platform's spare UART, as the VM of this index has the other one.
+    Spare(usize),
+    /// The firmware's console, on the UART that the VM of this index has as well.
+    Shared(usize),
+}
+
+impl ConsoleLine {
+    /// The VM that has the platform's UART.
+    pub const fn vm(self) -> Option<usize> {
+        match self {
+            Self::Uart => None,
+            Self::Spare(vm) | Self::Shared(vm) => Some(vm),
+        }
+    }
 }
 
 /// What happens when a VM faults.

@@ -12,6 +12,8 @@ const PROFILES: &[(&str, &str)] = &[
     ("soc", include_str!("../../profiles/soc.toml")),
     ("mpsoc", include_str!("../../profiles/mpsoc.toml")),
 ];
+/// Name of the device that carries the consoles where a VM has the one of `[console]`.
+const SPARE_UART: &str = "spare-uart";
 /// The section that is the virtual board's alone, see `tactus_board::profile`.
 const BOARD: &str = "board";
 
@@ -265,6 +267,11 @@ impl Profile {
         self.devices.iter().find(|device| device.name == name)
     }
 
+    /// The UART that carries the consoles where a VM has the one of `[console]`. `None`: nothing does but the firmware.
+    pub fn spare_uart(&self) -> Option<&Device> {
+        self.device(SPARE_UART)
+    }
+
     /// First address of the boot image: where the firmware enters it.
     pub const fn image_base(&self) -> u64 {
         self.firmware.extent().end
@@ -286,6 +293,9 @@ mod tests {
             let console = profile.device(&profile.console.device).expect("a console");
             assert!(console.interrupts.contains(&profile.console.interrupt));
             assert!(console.kept.is_none());
+            if let Some(spare) = profile.spare_uart() {
+                assert_eq!((spare.interrupts.len(), spare.kept.is_some()), (1, true));
+            }
             for pair in profile.devices.windows(2) {
                 assert!(
                     pair[0].extent().end <= pair[1].extent().start,

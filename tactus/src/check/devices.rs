@@ -283,7 +283,10 @@ fn on_platform<'p>(
         );
         return None;
     }
-    let is_withheld = |d: &profile::Device| d.name == profile.console.device && !device.trusted;
+    // With a spare one, the hypervisor and the firmware do without it.
+    let is_withheld = |d: &profile::Device| {
+        d.name == profile.console.device && profile.spare_uart().is_none() && !device.trusted
+    };
     let Some(found) = profile.devices.iter().find(|d| d.extent().contains(host)) else {
         let given_away = |d: &&profile::Device| {
             d.kept.is_none() && (profile.iommu || !d.bus_master) && !is_withheld(d)

@@ -17,7 +17,7 @@ use super::parts;
 use super::platform::Platform;
 use crate::devicetree::devicetree;
 use crate::hypervisor::Hypervisor;
-use crate::plan::{self, LoadSegment, Plan};
+use crate::plan::{self, ConsoleLine, LoadSegment, Plan};
 use crate::problem::Code;
 
 /// What the parts of the check made of a system; the lists have an entry for each VM.
@@ -127,7 +127,7 @@ impl Parts {
             migration: self.moves.migration,
             user_only: self.moves.user_only,
             policies: self.policies,
-            uart: !passes_console(platform, &vms),
+            line: console_line(platform, &vms),
             hypervisor: self.hypervisor,
             vms,
             accelerators: self.accelerators,
@@ -142,13 +142,19 @@ impl Parts {
     }
 }
 
-/// Whether a VM has the device that would carry the consoles.
-fn passes_console(platform: &Platform, vms: &[plan::Vm]) -> bool {
-    let Some(console) = platform.profile.device(&platform.profile.console.device) else {
-        return false;
+/// What carries the consoles, which depends on whether a VM has the platform's UART.
+fn console_line(platform: &Platform, vms: &[plan::Vm]) -> ConsoleLine {
+    let profile = &platform.profile;
+    let console = profile.device(&profile.console.device);
+    let has_it = |vm: &plan::Vm| {
+        let mut devices = vm.devices.iter();
+        console.is_some_and(|uart| devices.any(|d| d.host_extent().overlaps(uart.extent())))
     };
-    let mut devices = vms.iter().flat_map(|vm| &vm.devices);
-    devices.any(|device| device.host_extent().overlaps(console.extent()))
+    match vms.iter().position(has_it) {
+        None => ConsoleLine::Uart,
+        Some(vm) if profile.spare_uart().is_some() => ConsoleLine::Spare(vm),
+        Some(vm) => ConsoleLine::Shared(vm),
+    }
 }
 
 /// A VM's devicetree as a part of its memory.

@@ -13,7 +13,7 @@ use super::{Verdict, command::tally};
 use crate::config::{Address, Class, IoPolicy, Nanoseconds, Share, Size};
 use crate::guest_image::extent_text;
 use crate::io_bounds::{Memory, Mesh, Port, Request, Shared, Way};
-use crate::plan::{IoPort, OnFault, Plan, Tiles, Vcpu, Vm};
+use crate::plan::{ConsoleLine, IoPort, OnFault, Plan, Tiles, Vcpu, Vm};
 use crate::problem::count;
 
 /// The system in words and tables.
@@ -97,10 +97,16 @@ fn platform(plan: &Plan) -> String {
         ],
         vec![
             "consoles".into(),
-            if plan.uart {
-                format!("the platform's {}", plan.profile.console.device)
-            } else {
-                "the firmware's; a trusted VM has the UART, and can forge or silence them".into()
+            match plan.line {
+                ConsoleLine::Uart => format!("the platform's {}", plan.profile.console.device),
+                ConsoleLine::Spare(vm) => format!(
+                    "the platform's spare UART; {} has the {}",
+                    plan.vms[vm].name, plan.profile.console.device
+                ),
+                ConsoleLine::Shared(vm) => format!(
+                    "the firmware's, on the {} of {}, which can forge or silence all of them",
+                    plan.profile.console.device, plan.vms[vm].name
+                ),
             },
         ],
     ];

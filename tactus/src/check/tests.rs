@@ -920,6 +920,12 @@ pub(crate) fn migrating_image() -> (crate::image::Image, crate::plan::Plan) {
     image_of(&RICH.replacen("[system]\n", "[system]\nmigration = \"automatic\"\n", 1))
 }
 
+/// The image of [`RICH`] on a board, whose spare UART makes `trusted` needless.
+pub(crate) fn spare_uart_image() -> (crate::image::Image, crate::plan::Plan) {
+    let text = RICH.replace("trusted = true\n", "");
+    image_of(&text.replace("\"qemu-virt\"", "\"soc\""))
+}
+
 /// The image of [`RICH`] without separation.
 pub(crate) fn unseparated_image() -> (crate::image::Image, crate::plan::Plan) {
     image_of(&RICH.replacen("[system]\n", "[system]\nseparation = false\n", 1))

@@ -8,7 +8,7 @@ use zerocopy::{Immutable, IntoBytes};
 
 use crate::config;
 use crate::fabric;
-use crate::plan::{self, Plan};
+use crate::plan::{self, ConsoleLine, Plan};
 
 /// The blob of a plan. `sources` holds for each VM the physical address of each segment's copy in
 /// the boot image.
@@ -177,11 +177,17 @@ impl Tables {
 }
 
 fn header(plan: &Plan, tables: &Tables, length: usize) -> Header {
-    let console = plan.profile.device(&plan.profile.console.device);
-    let (uart_base, uart_source) = match console {
-        Some(device) if plan.uart => (device.address.0, plan.profile.console.interrupt),
-        _ => (0, 0),
+    let console = match plan.line {
+        ConsoleLine::Uart => plan.profile.device(&plan.profile.console.device),
+        ConsoleLine::Spare(_) => plan.profile.spare_uart(),
+        ConsoleLine::Shared(_) => None,
     };
+    let (uart_base, uart_source) = console.map_or((0, 0), |uart| {
+        (
+            uart.address.0,
+            uart.interrupts.first().copied().unwrap_or(0),
+        )
+    });
     let (ready_queue_page, ready_queue_event) = match plan.profile.device(fabric::READY_QUEUE) {
         Some(device) if plan.ready_queue.is_in_hardware() => (device.address.0, fabric::EVENT),
         _ => (0, 0),

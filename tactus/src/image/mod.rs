@@ -18,7 +18,7 @@ use crate::artifacts::Artifacts;
 use crate::check::{self, Verdict, check_file};
 use crate::cli::BuildArguments;
 use crate::config::{self, Config, Size};
-use crate::plan::{self, Plan};
+use crate::plan::{self, ConsoleLine, Plan};
 use crate::problem::{Code, Problem, Refusal, Weight, count, io_reason};
 
 /// A boot image and what is needed to boot it.
@@ -40,6 +40,8 @@ pub struct Image {
     pub platform: String,
     /// The design that its fabric is loaded with.
     pub design: Option<String>,
+    /// What carries the consoles.
+    pub line: ConsoleLine,
     /// The hypervisor's ELF file, for its section sizes and symbols.
     pub hypervisor: PathBuf,
     /// The VMs' image files, for their symbols.
@@ -112,6 +114,7 @@ pub fn build(verdict: Verdict) -> Result<Image, Refusal> {
         timebase_hz: plan.profile.timebase_hz,
         platform: plan.profile.name.clone(),
         design: plan.design.clone(),
+        line: plan.line,
         hypervisor,
         guests: verdict.guests,
         accelerators: plan.accelerators.map(|accelerators| plan::Accelerators {

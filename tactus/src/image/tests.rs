@@ -11,9 +11,10 @@ use tactus_planning::placement::Extent;
 
 use super::{Image, blob};
 use crate::check::tests::{
-    guaranteed_image, migrating_image, rich_image, shared_image, unseparated_image,
+    guaranteed_image, migrating_image, rich_image, shared_image, spare_uart_image,
+    unseparated_image,
 };
-use crate::plan::Plan;
+use crate::plan::{ConsoleLine, Plan};
 use crate::testing::{assert_isolated, devicetree_source, each_file, try_blob};
 
 static RICH: LazyLock<(Image, Plan)> = LazyLock::new(rich_image);
@@ -50,6 +51,18 @@ fn the_image_begins_with_the_hypervisor() {
     assert!(image.bytes.len().is_multiple_of(PAGE_SIZE as usize));
     assert_eq!(image.vms, ["linux", "rtos"]);
     assert_eq!((image.harts, image.memory), (2, 4 << 30));
+}
+
+/// The hypervisor has the spare UART where a VM has the other one.
+#[test]
+fn the_consoles_move_to_a_spare_uart() {
+    with_blob_of(spare_uart_image(), |image, plan, blob| {
+        assert_eq!(image.line, ConsoleLine::Spare(1));
+        let header = blob.header;
+        assert_eq!((header.uart_base, header.uart_source), (0x1000_9000, 12));
+        assert_eq!(plan.vms[1].devices[0].host, 0x1000_0000);
+    });
+    assert_eq!(rich_image().0.line, ConsoleLine::Shared(1));
 }
 
 #[test]

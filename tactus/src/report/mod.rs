@@ -640,6 +640,9 @@ pub fn summary(outcome: &Outcome) -> String {
         outcome.host_time.as_secs_f64(),
         outcome.reason()
     )];
+    if let Some(distrust) = outcome.distrust() {
+        parts[0] += &format!("Not to be trusted: {distrust}\n");
+    }
     if let Some(facts) = &outcome.board {
         parts[0] += &format!("{}\n", board::sentence(facts));
     }
@@ -1004,6 +1007,8 @@ pub fn report_json(outcome: &Outcome, system: &str) -> Value {
         "system": system,
         "verdict": verdict_words(outcome.verdict()),
         "reason": outcome.reason(),
+        "trusted": outcome.forger.is_none(),
+        "distrust": outcome.distrust(),
         "hypervisor_version": journal.version,
         "virtual_seconds": outcome.end_time.map_or_else(
             || journal.seconds(journal.last_time),
@@ -1031,6 +1036,11 @@ fn report_markdown(outcome: &Outcome, system: &str) -> String {
         virtual_time(outcome),
         outcome.reason()
     )];
+    parts.extend(
+        outcome
+            .distrust()
+            .map(|distrust| format!("**Not to be trusted:** {distrust}\n")),
+    );
     for quantity in quantities(journal) {
         parts.push(quantity.table().markdown());
         parts.push(format!(

@@ -21,7 +21,7 @@ use tactus_board::devices::Console;
 use tactus_board::fabric::{Model, Waves};
 use tactus_board::fault::Fault;
 use tactus_board::gdb::{self, Server};
-use tactus_board::profile::Profile;
+use tactus_board::profile::{DeviceKind, Profile};
 use tactus_board::setup::{self, Software};
 use tactus_board::time::{Clock, Femtoseconds};
 use tactus_board::trace::EventKind;
@@ -34,8 +34,10 @@ use super::script::Player;
 use super::session::Plan;
 use super::{Error, debugger, ends};
 use crate::config::Nanoseconds;
+use crate::plan::ConsoleLine;
 
 use jobs::Jobs;
+use lines::Lines;
 use paths::Paths;
 use perfetto::Trace;
 use probe::{Hits, Place, Probe};
@@ -46,6 +48,7 @@ use timeline::Timeline;
 use watch::Watch;
 
 pub mod jobs;
+mod lines;
 pub mod paths;
 pub mod perfetto;
 pub mod probe;
@@ -296,11 +299,22 @@ pub struct Facts {
     pub trace_hash: u64,
 }
 
+/// The board's spare UART, where a VM has the other one and the profile has a spare.
+fn spare_uart(options: &Options, line: ConsoleLine) -> Option<Console> {
+    let has_it = options.profile.device(DeviceKind::SpareUart).is_some();
+    (has_it && line.vm().is_some()).then(Console::new)
+}
+
+/// Whether what such a board's shared line says can be told from what a VM writes to the UART that it has.
+pub(super) fn keeps_lines_apart(options: &Options, line: ConsoleLine) -> bool {
+    line.vm().is_none() || spare_uart(options, line).is_some()
+}
+
 /// A running board. Dropping it ends it.
 #[derive(Debug)]
 pub(super) struct Machine {
     output: Option<Receiver<Vec<u8>>>,
-    console: Console,
+    lines: Lines,
     cancel: Arc<AtomicBool>,
     /// Whether input may still be sent.
     interactive: Arc<AtomicBool>,
@@ -325,11 +339,20 @@ impl Machine {
             seed: options.seed,
             memory_model: options.memory_model,
             start: None,
+            spare_uart: spare_uart(options, plan.line),
         };
         let unfit = |reason: String| Error::Board {
             profile: options.profile.name.clone(),
             reason,
         };
+        if wanted.spare_uart.is_none()
+            && let ConsoleLine::Spare(vm) = plan.line
+        {
+            let vm = &plan.vms[vm];
+            return Err(unfit(format!(
+                "it has no spare UART, and {vm} has the other"
+            )));
+        }
         let timebase_hz = options.profile.timebase_hz;
         if timebase_hz != plan.timebase_hz {
             return Err(unfit(format!(
@@ -339,6 +362,10 @@ impl Machine {
         }
         let (mut board, console) = setup::board(&options.profile, &wanted, Vec::new())
             .map_err(|error| unfit(error.to_string()))?;
+        let mut lines = match (wanted.spare_uart, plan.line.vm()) {
+            (Some(spare), Some(vm)) => Lines::two(spare, console, vm),
+            _ => Lines::one(console),
+        };
         let mut ends = ends::Watch::default();
         if let Some(fabric) = &options.fabric {
             let design;
@@ -363,7 +390,11 @@ impl Machine {
                 .map_err(|error| unfit(error.to_string()))?;
         }
         let saved = match &options.restore {
-            Some(path) => Some(Saved::take_back(path, &mut board)?),
+            Some(path) => {
+                let saved = Saved::take_back(path, &mut board)?;
+                lines.go_on_behind(&saved.written);
+                Some(saved)
+            }
             None => None,
         };
         let trace = match &options.trace {
@@ -398,7 +429,7 @@ impl Machine {
         let fabric = fabric.map(|place| place as u16);
         let run = Run {
             board,
-            console: console.clone(),
+            lines: lines.clone(),
             watch: Watch::new(plan, &options.timed_from),
             player: plan.player(),
             limit: plan.limit.map(femtoseconds),
@@ -432,7 +463,7 @@ impl Machine {
             .map_err(Error::Start)?;
         Ok(Self {
             output: Some(output),
-            console,
+            lines,
             cancel,
             interactive,
             input_taken: false,
@@ -476,7 +507,7 @@ impl machine::Machine for Machine {
         }
         self.interactive.store(true, Ordering::Relaxed);
         Some(Box::new(Input {
-            console: self.console.clone(),
+            lines: self.lines.clone(),
             interactive: Arc::clone(&self.interactive),
         }))
     }
@@ -506,7 +537,7 @@ impl Drop for Machine {
 /// Sends to the board's console.
 #[derive(Debug)]
 struct Input {
-    console: Console,
+    lines: Lines,
     interactive: Arc<AtomicBool>,
 }
 
@@ -518,7 +549,7 @@ impl Drop for Input {
 
 impl Write for Input {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.console.send(bytes);
+        self.lines.send_at(Femtoseconds::default(), bytes);
         Ok(bytes.len())
     }
 
@@ -530,7 +561,7 @@ impl Write for Input {
 /// The board on its thread.
 struct Run {
     board: Board,
-    console: Console,
+    lines: Lines,
     watch: Watch,
     player: Option<Player>,
     /// When the run ends.
@@ -684,7 +715,7 @@ impl Run {
         if self.cancel.load(Ordering::Relaxed) {
             return Some(End::Off);
         }
-        if !self.console.attention().load(Ordering::Acquire) && self.board.asleep() {
+        if !self.lines.need_attention() && self.board.asleep() {
             let plays = self.player.as_ref().is_some_and(Player::needs_time);
             if !self.awaits_input() && !plays {
                 return Some(End::Failed(
@@ -773,7 +804,7 @@ impl Run {
         let now = Nanoseconds(self.now.0 / FEMTOSECONDS_PER_NANOSECOND);
         let input = player.advance(now);
         if !input.is_empty() {
-            self.console.send_at(self.now, &input);
+            self.lines.send_at(self.now, &input);
         }
         player.ended().cloned().map(End::Script)
     }
@@ -825,7 +856,7 @@ impl Run {
 
     /// Hands on what was written; tells whether the phase that was waited for has begun.
     fn take_output(&mut self) -> bool {
-        let bytes = self.console.take_output();
+        let bytes = self.lines.take_output();
         !bytes.is_empty() && self.hand_on(bytes)
     }
 

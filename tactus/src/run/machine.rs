@@ -9,6 +9,7 @@ use super::script::ScriptEnd;
 use super::session::Plan;
 use super::{Error, board, qemu};
 use crate::config::Nanoseconds;
+use crate::plan::ConsoleLine;
 
 /// Seed of everything random in a machine that is not given another.
 pub const SEED: u64 = 1;
@@ -94,6 +95,10 @@ pub trait Machine: Debug {
 /// It cannot be started.
 pub fn start(plan: &Plan) -> Result<Box<dyn Machine>, Error> {
     Ok(match &plan.launch.platform {
+        Platform::Qemu if let ConsoleLine::Spare(vm) = plan.line => {
+            let vm = plan.vms[vm].clone();
+            return Err(Error::NoSpareUart { vm });
+        }
         Platform::Qemu => Box::new(qemu::Machine::start(&plan.launch, plan.limit)?),
         Platform::Board(options) => Box::new(board::Machine::start(plan, options)?),
     })

@@ -102,6 +102,13 @@ pub enum Error {
         /// Why.
         error: std::io::Error,
     },
+    /// The system needs a second UART.
+    #[error("QEMU has one UART, which {vm} has; the hypervisor is built for another one beside it")]
+    #[diagnostic(help("say --platform board"))]
+    NoSpareUart {
+        /// The VM with the UART.
+        vm: String,
+    },
     /// The profile has no such board.
     #[error("the system does not fit the board `{profile}`: {reason}")]
     #[diagnostic(help("choose another with --profile, or change the system"))]
@@ -141,6 +148,17 @@ pub enum Error {
     /// The serial line broke.
     #[error("the machine's serial line failed: {0}")]
     Line(std::io::Error),
+    /// Whether the awaited VM is off is told by a line that a VM can silence.
+    #[error(
+        "whether {until} is off is read from the serial line that {forger} has, and can silence: the run may never end"
+    )]
+    #[diagnostic(help("say how long it may take: --limit TIME, or --host-limit TIME"))]
+    Endless {
+        /// The VM with the line.
+        forger: String,
+        /// The awaited one.
+        until: String,
+    },
     /// A VM that the system does not have.
     #[error("the system has no VM \"{name}\"; its VMs are: {known}")]
     NoSuchVm {
@@ -203,6 +221,10 @@ impl Boot {
             image.vms.clone(),
             image.timebase_hz.into(),
         );
+        let plan = Plan {
+            line: image.line,
+            ..plan
+        };
         Ok(Self { plan, image, file })
     }
 
@@ -304,6 +326,9 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
     };
     progress.finish_and_clear();
     let outcome = outcome?;
+    if let Some(distrust) = outcome.distrust() {
+        eprintln!("warning: {distrust}");
+    }
     let verdict = outcome.verdict();
     if verdict == Verdict::HypervisorFailed
         || (matches!(outcome.ending, Ending::Limit | Ending::HostLimit)
@@ -469,6 +494,8 @@ fn suites(outcome: &Outcome) -> Vec<Suite> {
         _ => Ended::Error(outcome.reason()),
     };
     let mut cases = vec![Case::new("end", ended)];
+    let distrust = outcome.distrust();
+    cases.extend(distrust.map(|distrust| Case::new("trusted", Ended::Skipped(distrust))));
     if let Some(step) = &outcome.unfinished {
         cases.push(Case::new(
             "script",

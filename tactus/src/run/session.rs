@@ -15,11 +15,16 @@ use super::record::LogRecord;
 use super::script::{Player, Script, ScriptEnd, Typed};
 use super::state;
 use crate::config::Nanoseconds;
+use crate::plan::ConsoleLine;
 
 /// How long the machine may be silent before the session looks up.
 const TICK: Duration = Duration::from_millis(50);
 /// After the awaited VM's end: how long nothing more of it may come, in virtual time, before nothing more will.
 pub(super) const CLOSING_PATIENCE: Nanoseconds = Nanoseconds(20_000_000);
+/// How long what is left may take at most, in virtual time: twice as long as the slowest line, the firmware's console,
+/// takes for all that the hypervisor keeps of a VM. Only one that goes on writing, or another one in its name, takes
+/// longer.
+pub(super) const CLOSING_MAX: Nanoseconds = Nanoseconds(100_000_000);
 /// The most virtual time that counts from one look at a machine that does not keep time itself to the next. While nothing but
 /// time passes, such a machine may be far ahead of a busy host: what waits for something must not be told that it has waited
 /// for longer than it could look.
@@ -36,6 +41,8 @@ pub struct Plan {
     pub timebase_hz: u64,
     /// How the serial line is shared.
     pub carriage: Carriage,
+    /// What carries it.
+    pub line: ConsoleLine,
     /// Index of the VM that the run ends with.
     pub until: Option<usize>,
     /// Virtual time since reset after which the run ends.
@@ -57,6 +64,7 @@ impl Plan {
             vms,
             timebase_hz,
             carriage,
+            line: ConsoleLine::default(),
             until: None,
             limit: None,
             host_limit: None,
@@ -103,6 +111,15 @@ impl Plan {
     pub fn host_limit(mut self, limit: Duration) -> Self {
         self.host_limit = Some(limit);
         self
+    }
+
+    /// The VM that can write anything into the serial line that carries all consoles, and silence it.
+    fn forger(&self) -> Option<usize> {
+        let trusted = match &self.launch.platform {
+            Platform::Qemu => false,
+            Platform::Board(options) => board::keeps_lines_apart(options, self.line),
+        };
+        self.line.vm().filter(|_| !trusted)
     }
 
     /// What plays the script and types what is to be typed; `None`: nothing is to be done.
@@ -157,6 +174,8 @@ pub struct Outcome {
     pub unfinished: Option<String>,
     /// What only the board knows of it; `None` where it was another machine.
     pub board: Option<board::Facts>,
+    /// The VM that had the serial line of all consoles for itself as well: nothing that was read there can be trusted.
+    pub forger: Option<String>,
     bare: bool,
 }
 
@@ -193,6 +212,7 @@ impl Outcome {
             end_time: None,
             unfinished: None,
             board: None,
+            forger: None,
             bare: true,
         }
     }
@@ -236,6 +256,16 @@ impl Outcome {
     /// How exact the timed output was that guests speak of, where its pins were watched.
     pub fn timed_output(&self) -> Vec<Exactness> {
         pulses::exactness(&self.journal, self.board.as_ref())
+    }
+
+    /// What cannot be trusted of what the run says, in a sentence.
+    pub fn distrust(&self) -> Option<String> {
+        self.forger.as_ref().map(|vm| {
+            format!(
+                "{vm} has the serial line that carries all consoles: it may have forged or left out each line, record and \
+                 figure of this run, the hypervisor's too."
+            )
+        })
     }
 
     /// Why the run ended, as a sentence without its full stop.
@@ -355,7 +385,9 @@ pub struct Session {
     started: Instant,
     /// Set when the awaited VM is off.
     closing: Option<Closing>,
-    /// The virtual time since when nothing that counts has come, of a machine that does not keep time.
+    /// When it was first looked for what is left, and the virtual time since when nothing that counts has come, of a
+    /// machine that does not keep time.
+    closing_since: Option<Nanoseconds>,
     silent_since: Option<Nanoseconds>,
     /// What plays the script, of a machine that does not keep time.
     player: Option<Player>,
@@ -369,6 +401,15 @@ pub struct Session {
 impl Session {
     /// Starts the machine.
     pub fn start(plan: Plan) -> Result<Self, Error> {
+        if let (Some(forger), Some(until)) = (plan.forger(), plan.until)
+            && plan.limit.is_none()
+            && plan.host_limit.is_none()
+        {
+            return Err(Error::Endless {
+                forger: plan.vms[forger].clone(),
+                until: plan.vms[until].clone(),
+            });
+        }
         let mut machine = machine::start(&plan)?;
         let player = plan.player().filter(|_| !machine.keeps_time());
         let input = player.as_ref().and_then(|_| machine.take_input());
@@ -380,6 +421,7 @@ impl Session {
             stop: Stop::default(),
             started: Instant::now(),
             closing: None,
+            closing_since: None,
             silent_since: None,
             player,
             input,
@@ -431,6 +473,7 @@ impl Session {
             end_time,
             unfinished,
             board,
+            forger: self.plan.forger().map(|vm| self.plan.vms[vm].clone()),
             journal: self.journal,
             bare: self.plan.carriage == Carriage::Bare,
         })
@@ -496,8 +539,10 @@ impl Session {
             }
         }
         self.closing?;
+        let began = *self.closing_since.get_or_insert(now);
         let since = *self.silent_since.get_or_insert(now);
-        (now.0 - since.0 >= CLOSING_PATIENCE.0).then_some(Ending::Until)
+        let over = now.0 - since.0 >= CLOSING_PATIENCE.0 || now.0 - began.0 >= CLOSING_MAX.0;
+        over.then_some(Ending::Until)
     }
 
     /// Takes a part of the serial line.

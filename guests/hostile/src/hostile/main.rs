@@ -15,6 +15,7 @@
 //! | `accelerator` | garbage to a virtual device's registers, with restarts | `task=N`, `offsets=N`, `rounds=N` |
 //! | `afterlife` | restarts itself during computations of an accelerator, `qam16` | `lives=N` |
 //! | `io` | garbage to its I/O port and timed I/O, arbitrary requests, with restarts | `offsets=N`, `rounds=N` |
+//! | `line` | forges what others write to the platform's UART, which it has, and silences them | `writes=N`, `endless=1` |
 //! | `code` | rewrites its own code | `ms=N` |
 //! | `reboot` | restarts itself without pause, checks for remains | `lives=N` |
 //! | `reserve` | creates, changes and deletes real-time vCPUs of every kind | `rounds=N` |
@@ -38,6 +39,7 @@ mod handler;
 mod instructions;
 mod io;
 mod levels;
+mod line;
 mod mmio;
 mod overload;
 mod page;
@@ -95,6 +97,7 @@ fn main() {
         "reserve" => reserve::attack(progress, number("rounds", 40)),
         "ring" => ring::attack(progress, number("lives", 30)),
         "levels" => levels::attack(progress, ticks),
+        "line" => line::attack(progress, number("writes", 2000), number("endless", 0) != 0),
         "page" => page::attack(progress, memory, number("lives", 30)),
         "dwindle" => dwindle::attack(progress, number("lives", 10)),
         "teardown" => teardown::attack(progress, number("rounds", 1)),

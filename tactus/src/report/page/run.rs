@@ -57,13 +57,16 @@ pub(in crate::report) fn content(outcome: &Outcome, about: &About) -> Container 
             })
         })
         .collect();
-    let mut remarks = report::remarks(journal);
+    let distrust = outcome.distrust();
+    let distrust = distrust.map(|distrust| format!("Not to be trusted: {distrust}"));
+    let mut remarks: Vec<String> = distrust.into_iter().collect();
+    remarks.extend(report::remarks(journal));
     remarks.extend(facts.map(board::remarks).unwrap_or_default());
     let verdict = outcome.verdict();
     let json = json!({
         "kind": "run",
         "title": about.system,
-        "verdict": { "good": verdict as u8 == 0, "text": report::verdict_words(verdict), "reason": outcome.reason() },
+        "verdict": { "good": verdict as u8 == 0 && outcome.forger.is_none(), "text": report::verdict_words(verdict), "reason": outcome.reason() },
         "seconds": journal.seconds(journal.last_time),
         "ended": journal.ended.is_some(),
         "commit": about.commit,

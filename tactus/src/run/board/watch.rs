@@ -3,10 +3,11 @@
 use tactus_board::time::Femtoseconds;
 
 use super::{FEMTOSECONDS_PER_NANOSECOND, Marker};
+use crate::config::Nanoseconds;
 use crate::run::console::{Consoles, Line, Piece, Source};
 use crate::run::record::{self, GuestRecord, LogRecord};
 use crate::run::script::Player;
-use crate::run::session::{CLOSING_PATIENCE, Closing, Plan};
+use crate::run::session::{CLOSING_MAX, CLOSING_PATIENCE, Closing, Plan};
 
 /// Reads the serial line beside the run.
 #[derive(Debug)]
@@ -15,8 +16,8 @@ pub(super) struct Watch {
     /// Index and name of the awaited VM.
     until: Option<(usize, String)>,
     phase: Option<String>,
-    /// Set when the awaited VM is off, with when something that counts came last.
-    closing: Option<(Closing, Femtoseconds)>,
+    /// Set when the awaited VM is off, with when that was and when something that counts came last.
+    closing: Option<(Closing, [Femtoseconds; 2])>,
 }
 
 impl Watch {
@@ -48,7 +49,7 @@ impl Watch {
         } = self;
         let mut begun = false;
         consoles.push(bytes, |piece| {
-            if let Some((closing, last)) = closing
+            if let Some((closing, [_, last])) = closing
                 && closing.counts(&piece, until.as_ref().map(|(vm, _)| *vm))
             {
                 *last = now;
@@ -64,7 +65,7 @@ impl Watch {
                         && let Ok(LogRecord::Off { vm, .. }) = record::parse_log(&line.text())
                         && vm == *awaited
                     {
-                        *closing = Some((Closing::default(), now));
+                        *closing = Some((Closing::default(), [now, now]));
                     }
                 }
                 Source::Vm(_) => {
@@ -84,8 +85,11 @@ impl Watch {
 
     /// Whether the awaited VM is off and has nothing more to say.
     pub(super) fn over(&self, now: Femtoseconds) -> bool {
-        let patience = CLOSING_PATIENCE.0 * FEMTOSECONDS_PER_NANOSECOND;
-        self.closing
-            .is_some_and(|(_, last)| now.0 >= last.0.saturating_add(patience))
+        let passed = |since: Femtoseconds, time: Nanoseconds| {
+            now.0 >= since.0.saturating_add(time.0 * FEMTOSECONDS_PER_NANOSECOND)
+        };
+        self.closing.is_some_and(|(_, [began, last])| {
+            passed(last, CLOSING_PATIENCE) || passed(began, CLOSING_MAX)
+        })
     }
 }
