@@ -538,6 +538,9 @@ pub enum Overhead {
     Service,
     /// An interruption by what is sent to another real-time vCPU.
     Interrupt,
+    /// Such an interruption and that work together: one may fall due in the midst of the other.
+    #[serde(rename = "service+interrupt")]
+    ServiceAndInterrupt,
 }
 
 impl Overhead {
@@ -549,6 +552,7 @@ impl Overhead {
             Self::Blocking => overheads.blocking,
             Self::Service => overheads.service,
             Self::Interrupt => overheads.interrupt,
+            Self::ServiceAndInterrupt => Nanoseconds(overheads.service.0 + overheads.interrupt.0),
         }
     }
 }
