@@ -474,6 +474,9 @@ fn a_computation_ends_with_its_vm() {
     let vm = |name| outcome.journal.vm(name).expect("the system has it");
     assert_eq!(vm("hostile").passed, ["hostile"], "\n{}", seen());
     assert_eq!(vm("hostile").restarts, 30, "\n{}", seen());
+    // Of 10 MHz: no restart takes 100 ms.
+    let restart = figure(&outcome, "hostile", "hostile_restart_max");
+    assert!(restart < 1e6, "{restart} ticks\n{}", seen());
     assert_eq!(vm("watcher").passed, ["watcher"], "\n{}", seen());
     assert_eq!(vm("manager").faults, 0, "\n{}", seen());
 }

@@ -423,6 +423,8 @@ fn changing_its_own_reservation(on: On) {
     for pair in times.windows(2) {
         assert!(pair[1] - pair[0] < most, "{pair:?}\n{}", explain(&outcome));
     }
+    let restart = metric(hostile, "hostile_restart_max");
+    assert!(restart < most as f64, "{restart}\n{}", explain(&outcome));
 }
 
 /// The attack harms neither the peer nor the channel between the two.

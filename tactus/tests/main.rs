@@ -18,6 +18,7 @@ mod hostile;
 mod hypervisor_layout;
 mod interference;
 mod io;
+mod leak;
 mod line;
 mod linux;
 mod machine;

@@ -20,7 +20,7 @@ use tactus_guest::{channel::Channel, hypervisor};
 pub const PAGE_SIZE: usize = 4096;
 
 /// Words in use, see [`Word`].
-const WORDS: usize = 5;
+const WORDS: usize = 7;
 
 /// The page of counters.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +42,10 @@ pub enum Word {
     Through = 3,
     /// 1 as soon as all steps are done.
     Done = 4,
+    /// When the hostile guest last ended its own life, in ticks of `time`; 0 as soon as the next one has begun.
+    Ended = 5,
+    /// Ticks of the longest time from there to the next life.
+    RestartMax = 6,
 }
 
 impl Page {

@@ -47,6 +47,7 @@ pub fn attack(progress: Progress, lives: u64) {
     // The request may wait, run or be over when this life ends.
     let begin = time::now();
     while time::now() - begin < ticks(life * STEP_US) {}
+    progress.ends();
     power::restart();
 }
 

@@ -29,6 +29,7 @@ pub fn attack(progress: Progress, lives: u64) {
         // SAFETY: changes no memory.
         let _ = unsafe { call_raw(EXTENSION, RT_CHANGE, arguments) };
     }
+    progress.ends();
     let nowhere = 0x1000 as *const u8;
     // SAFETY: no address of the VM: a fault is what it wants.
     unsafe { nowhere.read_volatile() };

@@ -21,6 +21,7 @@
 //! | `reserve` | creates, changes and deletes real-time vCPUs of every kind | `rounds=N` |
 //! | `ring` | writes arbitrary data into a channel's memory, sends messages in every way | `lives=N` |
 //! | `levels` | runs user programs that enter the kernel in every way, on all vCPUs | `ms=N` |
+//! | `counters` | reads every counter to learn what others do | |
 //! | `page` | writes arbitrary data into its interrupt page, and moves it anywhere | `lives=N` |
 //! | `dwindle` | changes its own reservation to almost nothing, and faults | `lives=N` |
 //! | `teardown` | ends while its other vCPU is busy | `rounds=N` |
@@ -34,6 +35,7 @@ mod accelerator;
 mod afterlife;
 mod arena;
 mod code;
+mod counters;
 mod dwindle;
 mod handler;
 mod instructions;
@@ -98,6 +100,7 @@ fn main() {
         "ring" => ring::attack(progress, number("lives", 30)),
         "levels" => levels::attack(progress, ticks),
         "line" => line::attack(progress, number("writes", 2000), number("endless", 0) != 0),
+        "counters" => counters::attack(progress),
         "page" => page::attack(progress, memory, number("lives", 30)),
         "dwindle" => dwindle::attack(progress, number("lives", 10)),
         "teardown" => teardown::attack(progress, number("rounds", 1)),

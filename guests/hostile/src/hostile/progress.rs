@@ -2,7 +2,7 @@
 
 use core::fmt::Display;
 
-use tactus_guest::{power, println, record, start};
+use tactus_guest::{power, println, record, start, time};
 use tactus_guest_hostile::{Page, Word};
 
 /// The counters of an attack.
@@ -17,6 +17,12 @@ impl Progress {
         // SAFETY: the hostile guest's systems give it a channel with a page.
         let page = unsafe { Page::get() };
         page.count(Word::Boots);
+        let ended = page.load(Word::Ended);
+        if ended != 0 {
+            let ticks = time::now() - ended;
+            page.store(Word::RestartMax, ticks.max(page.load(Word::RestartMax)));
+            page.store(Word::Ended, 0);
+        }
         Self { page }
     }
 
@@ -47,6 +53,11 @@ impl Progress {
         Some(found)
     }
 
+    /// Notes that this life ends now, by the guest's own doing: how long the restart takes is measured from here.
+    pub fn ends(self) {
+        self.page.store(Word::Ended, time::now());
+    }
+
     /// Counts a step that an exception in the guest refused.
     pub fn trapped(self) {
         self.page.count(Word::Trapped);
@@ -69,6 +80,10 @@ impl Progress {
         record::metric("hostile_trapped", trapped, "count");
         record::metric("hostile_through", through, "count");
         record::metric("hostile_boots", boots, "count");
+        let restart = self.page.load(Word::RestartMax);
+        if restart != 0 {
+            record::metric("hostile_restart_max", restart, "ticks");
+        }
         record::pass(start::program());
         self.page.store(Word::Done, 1);
         power::off()
