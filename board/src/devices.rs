@@ -11,6 +11,7 @@ mod random;
 mod rtc;
 mod sswi;
 pub(crate) mod state;
+mod storms;
 #[cfg(test)]
 mod testing;
 mod uart;
@@ -23,6 +24,7 @@ pub use plic::Plic;
 pub use random::Random;
 pub use rtc::Rtc;
 pub use sswi::Sswi;
+pub use storms::Storm;
 pub use uart::Uart;
 pub use virtio::Virtio;
 

@@ -6,6 +6,8 @@
 
 use crate::board::Board;
 use crate::code::PAGE;
+use crate::devices::Storm;
+use crate::machine::Part;
 use crate::memory::{Memory, NoMemory};
 use crate::privileged::{Access, Context, Effects, Mode, PageTables, Privilege, Privileged};
 
@@ -343,6 +345,17 @@ impl Board {
             .devices
             .iter()
             .map(|device| (device.name.as_str(), device.base, device.size))
+    }
+
+    /// The longest storm of each interrupt source that had any since reset: its line was high whenever a service ended.
+    #[must_use]
+    pub fn storms(&self) -> Vec<Storm> {
+        let controllers = self.machine.devices.iter();
+        let storms = controllers.filter_map(|device| match &device.device {
+            Part::Plic(plic) => Some(plic.storms()),
+            _ => None,
+        });
+        storms.flatten().collect()
     }
 }
 

@@ -82,6 +82,34 @@ impl ConsoleLine {
     }
 }
 
+/// A device's interrupt that a VM has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenInterrupt {
+    /// The PLIC source.
+    pub source: u32,
+    /// The VM's index.
+    pub vm: usize,
+    /// What the VM's devicetree calls the device.
+    pub device: String,
+}
+
+impl Plan {
+    /// The interrupts of devices that VMs have.
+    pub fn interrupts(&self) -> Vec<GivenInterrupt> {
+        let devices = self.vms.iter().enumerate();
+        let devices = devices.flat_map(|(vm, of)| of.devices.iter().map(move |d| (vm, d)));
+        let interrupts = devices.flat_map(|(vm, device)| {
+            let given = move |&source| GivenInterrupt {
+                source,
+                vm,
+                device: device.name.clone(),
+            };
+            device.interrupts.iter().map(given)
+        });
+        interrupts.collect()
+    }
+}
+
 /// What happens when a VM faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnFault {

@@ -35,5 +35,6 @@ mod rt;
 mod run_command;
 mod separation;
 mod spumone;
+mod storm;
 mod systems;
 mod thread_metric;

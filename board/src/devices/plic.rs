@@ -13,7 +13,9 @@
 //! whatever their number.
 
 use super::state;
+use super::storms::{Storm, Storms};
 use crate::bus::{BadState, Device, LINES, Lines, Port, Refused};
+use crate::time::Femtoseconds;
 use serde::{Deserialize, Serialize};
 
 /// `mip.MEIP`.
@@ -49,6 +51,7 @@ struct State {
     /// Sources claimed and not completed.
     claimed: Set,
     contexts: Vec<Context>,
+    storms: Storms,
 }
 
 impl State {
@@ -64,6 +67,7 @@ impl State {
             pending: none.clone(),
             claimed: none,
             contexts: vec![context; contexts],
+            storms: Storms::default(),
         }
     }
 }
@@ -202,7 +206,7 @@ impl Plic {
     }
 
     /// Ends the service of a source. A source that is not enabled for the context is left alone (section 9).
-    fn complete(&mut self, context: usize, source: u64, lines: &Lines) {
+    fn complete(&mut self, context: usize, source: u64, lines: &Lines, now: Femtoseconds) {
         let Some(source) = u32::try_from(source)
             .ok()
             .filter(|&source| self.exists(source))
@@ -211,8 +215,16 @@ impl Plic {
         };
         if holds(&self.state.contexts[context].enabled, source) {
             put(&mut self.state.claimed, source, false);
+            let high = holds(lines.levels(), source);
+            self.state.storms.service_ended(source, high, now);
             self.sample(lines);
         }
+    }
+
+    /// The longest storm of each source that had any, since reset.
+    #[must_use]
+    pub fn storms(&self) -> Vec<Storm> {
+        self.state.storms.longest()
     }
 
     fn exists(&self, source: u32) -> bool {
@@ -331,7 +343,9 @@ impl Device for Plic {
             Some(Register::Threshold(context)) => {
                 self.state.contexts[context].threshold = value as u8 & PRIORITY_MAX;
             }
-            Some(Register::Claim(context)) => self.complete(context, value, port.lines()),
+            Some(Register::Claim(context)) => {
+                self.complete(context, value, port.lines(), port.now());
+            }
         }
         self.notify(port);
         Ok(())

@@ -17,8 +17,8 @@ use tactus_abi::map::PAGE_SIZE;
 use crate::artifacts::Artifacts;
 use crate::check::{self, Verdict, check_file};
 use crate::cli::BuildArguments;
-use crate::config::{self, Config, Size};
-use crate::plan::{self, ConsoleLine, Plan};
+use crate::config::{self, Config, Nanoseconds, Size};
+use crate::plan::{self, ConsoleLine, GivenInterrupt, Plan};
 use crate::problem::{Code, Problem, Refusal, Weight, count, io_reason};
 
 /// A boot image and what is needed to boot it.
@@ -42,6 +42,10 @@ pub struct Image {
     pub design: Option<String>,
     /// What carries the consoles.
     pub line: ConsoleLine,
+    /// The interrupts of devices that VMs have.
+    pub interrupts: Vec<GivenInterrupt>,
+    /// How often at most a device interrupts a real-time vCPU's hart.
+    pub service_period: Nanoseconds,
     /// The hypervisor's ELF file, for its section sizes and symbols.
     pub hypervisor: PathBuf,
     /// The VMs' image files, for their symbols.
@@ -115,6 +119,8 @@ pub fn build(verdict: Verdict) -> Result<Image, Refusal> {
         platform: plan.profile.name.clone(),
         design: plan.design.clone(),
         line: plan.line,
+        interrupts: plan.interrupts(),
+        service_period: plan.profile.overheads.service_period,
         hypervisor,
         guests: verdict.guests,
         accelerators: plan.accelerators.map(|accelerators| plan::Accelerators {

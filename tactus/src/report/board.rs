@@ -6,6 +6,7 @@ use tactus_board::timing::Counts;
 
 use super::table::Table;
 use super::unit::figure;
+use crate::run::board::storms::Found;
 use crate::run::board::{Facts, Work, Worker};
 use crate::run::journal::Journal;
 
@@ -151,7 +152,7 @@ pub fn probe_tables(facts: &Facts) -> Vec<Table> {
 
 /// What the reader should know of it.
 pub fn remarks(facts: &Facts) -> Vec<String> {
-    let mut lines = Vec::new();
+    let mut lines: Vec<String> = facts.storms.iter().map(Found::sentence).collect();
     let hits: u64 = facts.hits.counts.iter().sum();
     let missing = hits - facts.hits.kept.len() as u64;
     if missing > 0 {
@@ -217,6 +218,20 @@ pub fn json(facts: &Facts, journal: &Journal) -> Value {
             })
         })
         .collect();
+    let storms: Vec<Value> = facts
+        .storms
+        .iter()
+        .map(|found| {
+            json!({
+                "vm": found.vm,
+                "device": found.device,
+                "source": found.storm.source,
+                "since_seconds": found.storm.since.as_seconds(),
+                "until_seconds": found.storm.until.as_seconds(),
+                "interrupts": found.storm.services,
+            })
+        })
+        .collect();
     json!({
         "profile": facts.profile,
         "clock_hz": facts.clock_hz,
@@ -227,6 +242,7 @@ pub fn json(facts: &Facts, journal: &Journal) -> Value {
         "cycles": cycles,
         "events_while_timed": events,
         "probes": probes,
+        "storms": storms,
         "trace_hash": format!("{:016x}", facts.trace_hash),
     })
 }

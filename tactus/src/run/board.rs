@@ -55,6 +55,7 @@ pub mod probe;
 pub mod sharing;
 pub mod spent;
 pub mod stay;
+pub mod storms;
 pub mod timeline;
 mod watch;
 
@@ -291,6 +292,8 @@ pub struct Facts {
     pub trace: Option<PathBuf>,
     /// The run over time, where that was wanted.
     pub timeline: Option<Timeline>,
+    /// Storms of device interrupts that VMs have.
+    pub storms: Vec<storms::Found>,
     /// Events that the trace lacks.
     pub lost: u64,
     /// Why the trace could not be written.
@@ -447,6 +450,8 @@ impl Machine {
             timeline,
             lost: 0,
             trace_error: None,
+            storms: plan.storms.clone(),
+            names: plan.vms.clone(),
             vms: plan.vms.len(),
             options: options.clone(),
             cancel: Arc::clone(&cancel),
@@ -581,6 +586,8 @@ struct Run {
     timeline: Option<Timeline>,
     lost: u64,
     trace_error: Option<String>,
+    storms: storms::Watched,
+    names: Vec<String>,
     vms: usize,
     options: Options,
     cancel: Arc<AtomicBool>,
@@ -981,6 +988,7 @@ impl Run {
             pins_from_reset: self.options.ends.pins > 0 && self.options.restore.is_none(),
             trace: self.options.trace.clone(),
             timeline: self.timeline,
+            storms: self.storms.find(&self.board.storms(), &self.names),
             lost: self.lost,
             trace_error,
             trace_hash: self.board.trace_hash(),

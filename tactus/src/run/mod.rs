@@ -29,6 +29,7 @@ use crate::tiles;
 
 use attach::RawTerminal;
 use board::probe::{Place, Probe};
+use board::storms::Watched;
 use board::{Marker, Options};
 use console::Framer;
 use heartbeat::Heartbeat;
@@ -223,6 +224,10 @@ impl Boot {
         );
         let plan = Plan {
             line: image.line,
+            storms: Watched {
+                interrupts: image.interrupts.clone(),
+                period: image.service_period,
+            },
             ..plan
         };
         Ok(Self { plan, image, file })

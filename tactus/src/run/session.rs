@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use super::Error;
-use super::board;
+use super::board::{self, storms::Watched};
 use super::console::{Carriage, Consoles, Line, Piece, Source};
 use super::journal::{Failure, Journal, Seen};
 use super::machine::{self, End, Launch, Machine, Output, Platform};
@@ -43,6 +43,8 @@ pub struct Plan {
     pub carriage: Carriage,
     /// What carries it.
     pub line: ConsoleLine,
+    /// The interrupts whose storms are told, where the machine is the board.
+    pub storms: Watched,
     /// Index of the VM that the run ends with.
     pub until: Option<usize>,
     /// Virtual time since reset after which the run ends.
@@ -65,6 +67,7 @@ impl Plan {
             timebase_hz,
             carriage,
             line: ConsoleLine::default(),
+            storms: Watched::default(),
             until: None,
             limit: None,
             host_limit: None,
