@@ -11,7 +11,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// First eight bytes of a blob.
 pub const MAGIC: [u8; 8] = *b"TACTUS\0\x1a";
 /// Version of this layout; the hypervisor refuses any other.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 
 /// Limits that both the tool and the hypervisor enforce.
 pub mod limit {
@@ -35,6 +35,8 @@ pub mod limit {
     pub const MESSAGES: usize = 64;
     /// Interfaces of accelerators in the fabric.
     pub const INTERFACES: usize = 8;
+    /// Bytes of a way of the cache whose pages are divided by colours.
+    pub const CACHE_WAY: u64 = 2 << 20;
     /// Bytes of a name, without terminator.
     pub const NAME: usize = 16;
 }
@@ -159,16 +161,8 @@ impl ReadyQueue {
     ];
 
     /// The queue that a field of the blob encodes.
-    pub const fn from_raw(raw: u32) -> Option<Self> {
-        match raw {
-            0 => Some(Self::Bitmap),
-            1 => Some(Self::Linear),
-            2 => Some(Self::Gp),
-            3 => Some(Self::Hybrid),
-            4 => Some(Self::Acp),
-            5 => Some(Self::AcpPolling),
-            _ => None,
-        }
+    pub fn from_raw(raw: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|queue| *queue as u32 == raw)
     }
 
     /// Its name in `system.toml`.
@@ -199,18 +193,6 @@ pub enum Migration {
     Always = 1,
     /// Likewise, unless the vCPU has entered its kernel too often recently.
     Automatic = 2,
-}
-
-impl Migration {
-    /// The policy that a field of the blob encodes.
-    pub const fn from_raw(raw: u32) -> Option<Self> {
-        match raw {
-            0 => Some(Self::Off),
-            1 => Some(Self::Always),
-            2 => Some(Self::Automatic),
-            _ => None,
-        }
-    }
 }
 
 /// The hypervisor's own time, in ticks of the `time` CSR: measured worst cases of the platform. See
@@ -254,17 +236,6 @@ pub enum RealTimePolicy {
     EarliestDeadline = 1,
 }
 
-impl RealTimePolicy {
-    /// The policy that a field of the blob encodes.
-    pub const fn from_raw(raw: u32) -> Option<Self> {
-        match raw {
-            0 => Some(Self::FixedPriority),
-            1 => Some(Self::EarliestDeadline),
-            _ => None,
-        }
-    }
-}
-
 /// The reaction to a fault of a VM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
@@ -279,13 +250,9 @@ pub enum OnFault {
 
 impl OnFault {
     /// The policy that a field of the blob encodes.
-    pub const fn from_raw(raw: u32) -> Option<Self> {
-        match raw {
-            0 => Some(Self::Halt),
-            1 => Some(Self::Restart),
-            2 => Some(Self::Signal),
-            _ => None,
-        }
+    pub fn from_raw(raw: u32) -> Option<Self> {
+        let all = [Self::Halt, Self::Restart, Self::Signal];
+        all.into_iter().find(|reaction| *reaction as u32 == raw)
     }
 }
 
@@ -341,12 +308,9 @@ pub enum Class {
 
 impl Class {
     /// The class that a field of the blob encodes.
-    pub const fn from_raw(raw: u32) -> Option<Self> {
-        match raw {
-            0 => Some(Self::BestEffort),
-            1 => Some(Self::RealTime),
-            _ => None,
-        }
+    pub fn from_raw(raw: u32) -> Option<Self> {
+        let all = [Self::BestEffort, Self::RealTime];
+        all.into_iter().find(|class| *class as u32 == raw)
     }
 }
 
@@ -376,18 +340,18 @@ pub struct Vcpu {
 /// Bits of [`Region::flags`].
 pub mod region {
     /// The VM's memory: cleared at start, reads, writes and fetches allowed.
-    pub const MEMORY: u32 = 1;
+    pub const MEMORY: u16 = 1;
     /// A passed-through device's registers: reads and writes allowed.
-    pub const DEVICE: u32 = 2;
+    pub const DEVICE: u16 = 2;
     /// A channel's shared memory: reads and writes allowed, kept over restarts.
-    pub const CHANNEL: u32 = 4;
+    pub const CHANNEL: u16 = 4;
     /// A virtual device of accelerators: one page, that of an interface in the fabric. Reads are allowed; writes while
     /// the device manager has it open ([`crate::hypercall::ACCELERATOR_REQUESTS`]).
-    pub const ACCELERATOR: u32 = 8;
+    pub const ACCELERATOR: u16 = 8;
     /// A page for the VM's requests to I/O in the fabric: a port of the I/O hypervisor, or timed I/O. Reads and writes
     /// are allowed; when the VM has ended, the hypervisor writes [`END`](super::io::END) to the register at
     /// [`END_REGISTER`](super::io::END_REGISTER).
-    pub const IO: u32 = 16;
+    pub const IO: u16 = 16;
 }
 
 /// Common registers of the pages of a [`region::IO`].
@@ -409,9 +373,32 @@ pub struct Region {
     /// Size in bytes, a multiple of the page size.
     pub size: u64,
     /// One of [`region`]'s bits.
-    pub flags: u32,
+    pub flags: u16,
+    /// Coloured: the contiguous bytes of physical memory that it has in each way of the cache, as a power of two.
+    pub run: u8,
+    /// The ratio of a way of the cache to such a run, as a power of two; 0: not coloured, contiguous.
+    pub spread: u8,
     /// [`region::ACCELERATOR`]: the number of its interface, unique and below [`limit::INTERFACES`]. Others: zero.
-    pub interface: u32,
+    pub interface: u16,
+    /// [`region::MEMORY`], coloured: pages of its colours behind it, for the VM's second-stage tables. Others: zero.
+    pub tables: u16,
+}
+
+impl Region {
+    /// The physical address of the byte at `offset`: of a coloured region, the bits of the cache's index that choose the
+    /// colour are inserted. Increasing, so that different offsets have different addresses.
+    #[inline(never)]
+    pub const fn host_at(&self, offset: u64) -> u64 {
+        let within = offset & ((1 << self.run) - 1);
+        self.host + within + ((offset - within) << self.spread)
+    }
+
+    /// Whether it has contiguous memory, or else runs of whole pages in ways of at most [`limit::CACHE_WAY`].
+    pub const fn has_sound_colours(&self) -> bool {
+        let (run, spread) = (self.run as u32, self.spread as u32);
+        let least = crate::map::PAGE_SIZE.trailing_zeros();
+        spread == 0 || (run >= least && 1 << (run + spread) <= limit::CACHE_WAY)
+    }
 }
 
 /// A part of a guest's image, copied whenever the VM starts.

@@ -26,8 +26,9 @@ impl Arena {
         }
     }
 
+    /// The address of `size` bytes, aligned to `align`.
     #[inline(never)]
-    fn take(&self, size: u64, align: u64) -> Result<u64, Exhausted> {
+    pub fn take(&self, size: u64, align: u64) -> Result<u64, Exhausted> {
         let start = self.next.get().next_multiple_of(align);
         if start.checked_add(size).is_none_or(|end| end > self.end) {
             return Err(Exhausted);
@@ -74,16 +75,26 @@ impl Arena {
     /// A zeroed table of `N` doublewords, aligned to its size.
     pub fn table<const N: usize>(&self) -> Result<&'static mut [u64; N], Exhausted> {
         let bytes = (N * 8) as u64;
-        let table = self.take(bytes, bytes)? as *mut [u64; N];
-        // Safety: within the part just taken, aligned; any bits are valid doublewords, and zero is written first.
-        unsafe {
-            table.write_bytes(0, 1);
-            Ok(&mut *table)
-        }
+        // Safety: within the part just taken, aligned.
+        Ok(unsafe { zeroed(self.take(bytes, bytes)?) })
     }
 
     /// The top of a new stack of `size` bytes, at the end of a cache line.
     pub fn stack(&self, size: u64) -> Result<u64, Exhausted> {
         Ok(self.take(size.next_multiple_of(64), 64)? + size.next_multiple_of(64))
+    }
+}
+
+/// Doublewords at a physical address, made zero.
+///
+/// # Safety
+/// They are memory that nobody else uses, and aligned.
+#[inline(never)]
+pub unsafe fn zeroed<const N: usize>(address: u64) -> &'static mut [u64; N] {
+    let table = address as *mut [u64; N];
+    // Safety: the caller's promise; any bits are valid doublewords, and zero is written first.
+    unsafe {
+        table.write_bytes(0, 1);
+        &mut *table
     }
 }

@@ -5,7 +5,7 @@ use crate::accelerators::interfaces::{Accelerators, Interface};
 use crate::admission;
 use crate::arch::stage2::{MapError, Stage2};
 use crate::arch::{context, entry, firmware, platform};
-use crate::arena::{Arena, Exhausted};
+use crate::arena::{Arena, Exhausted, zeroed};
 use crate::console;
 use crate::hart::context::HartCtx;
 use crate::hart::{Hart, HartRole, STACK_SIZE, Wires};
@@ -19,7 +19,7 @@ use crate::vm::{Doorbell, Vcpu, Vm};
 use core::ptr::NonNull;
 use core::sync::atomic::AtomicU32;
 use tactus_abi::blob::{Blob, Class, Header, NONE, ReadyQueue, RealTimePolicy, part, region};
-use tactus_abi::map::PASSTHROUGH_SOURCE_MAX;
+use tactus_abi::map::{PAGE_SIZE, PASSTHROUGH_SOURCE_MAX};
 use tactus_hypervisor::lock::Lock;
 use tactus_policy::ready::{Handle, ListQueue};
 use tactus_policy::table::{Array, Table};
@@ -204,9 +204,20 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     let mut roots = Array([0; tactus_abi::blob::limit::VMS]);
     for (index, vm) in blob.vms.iter().enumerate() {
         let mut stage2 = Stage2::new(arena.table()?);
+        let memory = &blob.regions_of(vm)[0];
+        let mut tables = 0..u64::from(memory.tables);
+        // Those of a coloured VM have its colours, so that its walks evict nothing of others' from the cache.
+        let mut table = || {
+            let at = match memory.spread {
+                0 => arena.take(PAGE_SIZE, PAGE_SIZE).ok()?,
+                _ => memory.host_at(memory.size + tables.next()? * PAGE_SIZE),
+            };
+            // Safety: of the arena, or kept by the tool for tables of this VM.
+            Some(unsafe { zeroed(at) })
+        };
         for region in blob.regions_of(vm) {
             let leaf = stage2
-                .map(region, || arena.table().ok())
+                .map(region, &mut table)
                 .map_err(|error| Refusal::Map(index, error))?;
             interfaces = Interface::of(&arena, region, index, leaf, interfaces)?;
         }
@@ -288,7 +299,9 @@ fn clear_channels(blob: &Blob) {
     for region in blob.regions {
         if region.flags == region::CHANNEL {
             // Safety: the tool gives channels memory of their own, and no guest runs yet.
-            unsafe { core::ptr::write_bytes(region.host as *mut u8, 0, region.size as usize) };
+            (0..region.size / PAGE_SIZE).for_each(|page| unsafe {
+                zeroed::<{ PAGE_SIZE as usize / 8 }>(region.host_at(page * PAGE_SIZE));
+            });
         }
     }
 }
@@ -355,7 +368,9 @@ extern "C" fn explain(refusal: &Refusal) {
             .words(" cannot be mapped: ")
             .words(match error {
                 MapError::Pool => "the hypervisor's memory pool is too small",
-                MapError::Address => "its addresses are out of reach or no multiples of a page",
+                MapError::Address => {
+                    "its addresses are out of reach or no multiples of a page, or its colours are impossible"
+                }
                 MapError::Overlap => "it overlaps another one",
             }),
         Refusal::Segment(vm) => line

@@ -150,12 +150,11 @@ fn store(
     }
 }
 
-/// Makes the call whose [`CallBlock`] is at a guest-physical address; `None`: it is not in the VM's memory, or not aligned.
+/// Makes the call whose [`CallBlock`] is at a guest-physical address; `None`: it is not in a page of the VM's memory, or not aligned.
 fn call(cx: &mut HartCtx, vcpu: &'static Vcpu, block: u64) -> Option<()> {
-    if !block.is_multiple_of(align_of::<CallBlock>() as u64) {
-        return None;
-    }
-    let address = vcpu.vm.memory_at(block, size_of::<CallBlock>() as u64)?;
+    const SIZE: u64 = size_of::<CallBlock>() as u64;
+    let fits = block.is_multiple_of(8) && block % map::PAGE_SIZE <= map::PAGE_SIZE - SIZE;
+    let address = vcpu.vm.memory_at(block, SIZE).filter(|_| fits)?;
     let from = address as *const CallBlock;
     // Safety: all of it is in the guest's memory, and aligned. The guest may change it meanwhile; each word is read once.
     let (function, arguments) = unsafe {

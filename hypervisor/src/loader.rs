@@ -4,6 +4,7 @@
 
 use crate::arch::memory;
 use tactus_abi::blob::{Region, Segment};
+use tactus_abi::map::PAGE_SIZE;
 
 /// Bytes cleared or copied in a step, where all are aligned.
 const STEP: u64 = 512;
@@ -21,7 +22,7 @@ impl Loader {
     pub fn step(&mut self, memory: &Region, segments: &[Segment]) -> bool {
         if self.cleared < memory.size {
             // Memory is a whole number of pages.
-            clear(memory.host + self.cleared);
+            clear(memory.host_at(self.cleared));
             self.cleared += STEP;
             return false;
         }
@@ -29,8 +30,9 @@ impl Loader {
             return true;
         };
         let from = segment.source + self.copied;
-        let to = memory.host + (segment.guest - memory.guest) + self.copied;
-        let size = (segment.size - self.copied).min(memory::piece(from, to, STEP));
+        let to = memory.host_at(segment.guest - memory.guest + self.copied);
+        let left = (segment.size - self.copied).min(PAGE_SIZE - to % PAGE_SIZE);
+        let size = left.min(memory::piece(from, to, STEP));
         // Safety: boot has checked that the segment lies within the VM's memory, where nothing of the hypervisor is and no
         // vCPU runs while it is loaded, and that its source lies in the boot image.
         unsafe {

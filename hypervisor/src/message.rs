@@ -19,6 +19,8 @@ use crate::system::system;
 use crate::vm::Vcpu;
 use core::sync::atomic::Ordering;
 use endpoint::{Call, slot_size};
+use tactus_abi::blob::Region;
+use tactus_abi::map::PAGE_SIZE;
 use tactus_policy::mailbox::Received;
 use tactus_policy::ready::Handle;
 use tactus_policy::table::Table;
@@ -52,8 +54,8 @@ pub fn begin(
         return Err(SbiError::INVALID_PARAM);
     }
     let priority = u8::try_from(priority).map_err(|_| SbiError::INVALID_PARAM)?;
-    let host = vcpu.vm.memory_at(address, length);
-    let host = host.ok_or(SbiError::INVALID_ADDRESS)?;
+    let memory = vcpu.vm.memory_at(address, length);
+    memory.ok_or(SbiError::INVALID_ADDRESS)?;
     let until = match (timeout, answer) {
         (0, _) | (_, AnswerTo::Block(_)) => 0,
         _ => arch::now().saturating_add(timeout),
@@ -65,7 +67,7 @@ pub fn begin(
         sends,
         end,
         endpoint: &system().endpoints[index as usize],
-        host,
+        address,
         length,
         priority,
         until,
@@ -81,7 +83,7 @@ pub fn continue_call(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
     while let Some(call) = &mut cx.bodies.of(vcpu).message {
         let result = match call.slot {
             Some(slot) if call.done < call.length => {
-                copy(call, slot);
+                copy(vcpu.vm.memory(), call, slot);
                 None
             }
             Some(_) => {
@@ -150,16 +152,19 @@ fn take_slot(cx: &mut HartCtx, vcpu: &'static Vcpu, call: &mut Call) -> Result<b
 }
 
 /// Copies a piece.
-fn copy(call: &mut Call, slot: u64) {
+fn copy(memory: &Region, call: &mut Call, slot: u64) {
+    let own = memory.host_at(call.address - memory.guest + call.done);
+    let slot = slot + call.done;
     let (from, to) = match call.sends {
-        true => (call.host, slot),
-        false => (slot, call.host),
+        true => (own, slot),
+        false => (slot, own),
     };
-    let count = (call.length - call.done).min(memory::piece(from, to, PIECE));
+    let left = (call.length - call.done).min(PAGE_SIZE - own % PAGE_SIZE);
+    let count = left.min(memory::piece(from, to, PIECE));
     // Safety: `begin` has found all of the caller's bytes in its VM's memory, where nothing of the hypervisor is; other vCPUs
     // of the VM may write them, but they are only ever data. The slot is this vCPU's alone, and large enough for its message.
     unsafe {
-        memory::copy_shared(from + call.done, to + call.done, count);
+        memory::copy_shared(from, to, count);
     }
     call.done += count;
 }

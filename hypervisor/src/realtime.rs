@@ -12,19 +12,16 @@ use crate::vm::Vcpu;
 use crate::vm::vcpu::State;
 use core::sync::atomic::Ordering;
 use tactus_abi::hypercall::{RT_SELF, RtStatus};
+use tactus_abi::map::PAGE_SIZE;
 
 /// Writes what is known of a real-time vCPU to the caller's memory.
 pub fn query(vcpu: &'static Vcpu, number: u64, address: u64, length: u64) -> SbiResult {
     let target = named(vcpu, number)?;
     let size = size_of::<RtStatus>() as u64;
     let length = length.min(size);
-    if !address.is_multiple_of(8) {
-        return Err(SbiError::INVALID_ADDRESS);
-    }
-    let to = vcpu
-        .vm
-        .memory_at(address, length)
-        .ok_or(SbiError::INVALID_ADDRESS)?;
+    let to = vcpu.vm.memory_at(address, length);
+    let to = to.filter(|_| address.is_multiple_of(8));
+    let to = to.ok_or(SbiError::INVALID_ADDRESS)?;
     let promised = target.relocation.promised();
     let record = &target.record;
     let status = RtStatus {
@@ -40,9 +37,12 @@ pub fn query(vcpu: &'static Vcpu, number: u64, address: u64, length: u64) -> Sbi
         hart: target.home() as u32,
         disturbed: record.disturbed.load(Ordering::Relaxed) as u32,
     };
+    let from = (&raw const status) as u64;
+    let page = length.min(PAGE_SIZE - to % PAGE_SIZE);
     // Safety: `memory_at` has found all of it in the guest's memory.
     unsafe {
-        memory::copy_shared((&raw const status) as u64, to, length);
+        memory::copy_shared(from, to, page);
+        memory::copy_shared(from + page, vcpu.vm.host_of(address + page), length - page);
     }
     Ok(size)
 }

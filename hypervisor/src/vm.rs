@@ -212,12 +212,17 @@ impl Vm {
         self.index as u8 + 1
     }
 
-    /// Physical address of guest-physical bytes of its memory, if all are.
+    /// Physical address of the first one of guest-physical bytes of its memory, if all are. Behind the end of a page, the next ones may be elsewhere.
     #[inline(never)]
     pub fn memory_at(&self, guest: u64, length: u64) -> Option<u64> {
         let memory = self.memory();
         let offset = guest.checked_sub(memory.guest)?;
-        (offset.checked_add(length)? <= memory.size).then_some(memory.host + offset)
+        (offset.checked_add(length)? <= memory.size).then(|| memory.host_at(offset))
+    }
+
+    /// Physical address of a guest-physical byte, which is in its memory.
+    pub fn host_of(&self, guest: u64) -> u64 {
+        self.memory().host_at(guest - self.memory().guest)
     }
 }
 

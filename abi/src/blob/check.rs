@@ -6,6 +6,22 @@ use super::{
 };
 use crate::map::{ACCELERATOR_BASE, ACCELERATOR_END, PAGE_SIZE};
 
+impl Migration {
+    /// The policy that a field of the blob encodes.
+    pub fn from_raw(raw: u32) -> Option<Self> {
+        let all = [Self::Off, Self::Always, Self::Automatic];
+        all.into_iter().find(|policy| *policy as u32 == raw)
+    }
+}
+
+impl RealTimePolicy {
+    /// The policy that a field of the blob encodes.
+    pub fn from_raw(raw: u32) -> Option<Self> {
+        let all = [Self::FixedPriority, Self::EarliestDeadline];
+        all.into_iter().find(|policy| *policy as u32 == raw)
+    }
+}
+
 const fn within(first: u32, count: u32, len: usize) -> bool {
     first as u64 + count as u64 <= len as u64
 }
@@ -117,7 +133,7 @@ impl<'a> Blob<'a> {
         if vcpus as usize != self.vcpus.len() {
             return Err(Error::Table("a vCPU without a VM"));
         }
-        self.check_accelerators()?;
+        self.check_regions()?;
         for interrupt in self.interrupts {
             if interrupt.vm as usize >= self.vms.len()
                 || interrupt.source == 0
@@ -139,7 +155,7 @@ impl<'a> Blob<'a> {
         Ok(())
     }
 
-    fn check_accelerators(&self) -> Result<(), Error> {
+    fn check_regions(&self) -> Result<(), Error> {
         let manager = self.header.device_manager;
         if manager != NONE && manager as usize >= self.vms.len() {
             return Err(Error::Table("the device manager out of range"));
@@ -159,6 +175,14 @@ impl<'a> Blob<'a> {
             };
             if !good {
                 return Err(Error::Table("a virtual device's fields out of range"));
+            }
+            let coloured = region.spread != 0;
+            let may_be = matches!(region.flags, region::MEMORY | region::CHANNEL);
+            if coloured && !may_be
+                || !coloured && (region.run != 0 || region.tables != 0)
+                || !region.has_sound_colours()
+            {
+                return Err(Error::Table("a region's colours out of range"));
             }
             seen |= u32::from(shared) << interface;
         }

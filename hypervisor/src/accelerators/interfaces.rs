@@ -36,7 +36,7 @@ impl Interface {
             return Ok(next);
         }
         let interface = arena.object(Self {
-            number: region.interface,
+            number: region.interface.into(),
             vm,
             guest: region.guest,
             host: region.host,

@@ -27,8 +27,8 @@ pub struct Call {
     pub end: &'static ChannelEnd,
     /// What waits there.
     pub endpoint: &'static Endpoint,
-    /// Physical address of the caller's bytes.
-    pub host: u64,
+    /// Guest-physical address of the caller's bytes, which are in its VM's memory.
+    pub address: u64,
     /// Bytes to copy; before the message is known: that there is room for.
     pub length: u64,
     /// The message's.

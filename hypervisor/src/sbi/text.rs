@@ -6,6 +6,7 @@ use crate::console;
 use crate::hart::context::HartCtx;
 use crate::vm::{Vcpu, devices};
 use sbi_spec::dbcn;
+use tactus_abi::map::PAGE_SIZE;
 
 /// Bytes of a debug console write that are taken at once; the guest calls again for the rest.
 const CONSOLE_CHUNK: u64 = 8;
@@ -28,9 +29,9 @@ pub fn debug_console(
 ) -> SbiResult {
     match function {
         dbcn::CONSOLE_WRITE => {
-            let from = console_memory(vcpu, a0, a1, a2)?;
+            let (from, count) = console_memory(vcpu, a0, a1, a2)?;
             let mut bytes = [0; CONSOLE_CHUNK as usize];
-            let bytes = &mut bytes[..a0.min(CONSOLE_CHUNK) as usize];
+            let bytes = &mut bytes[..count as usize];
             // Safety: `console_memory` has found all of it in the guest's memory. The guest may change the
             // bytes meanwhile; they are copied once and only ever data.
             unsafe {
@@ -39,14 +40,14 @@ pub fn debug_console(
             Ok(put(cx, vcpu, bytes))
         }
         dbcn::CONSOLE_READ => {
-            let to = console_memory(vcpu, a0, a1, a2)? as *mut u8;
+            let (to, most) = console_memory(vcpu, a0, a1, a2)?;
             let mut count = 0;
-            while count < a0.min(CONSOLE_CHUNK) {
+            while count < most {
                 let Some(byte) = vcpu.vm.console_take(cx) else {
                     break;
                 };
                 // Safety: within the guest's memory, see above.
-                unsafe { to.add(count as usize).write_volatile(byte) };
+                unsafe { ((to + count) as *mut u8).write_volatile(byte) };
                 count += 1;
             }
             Ok(count)
@@ -59,12 +60,10 @@ pub fn debug_console(
     }
 }
 
-/// Physical address of a debug console call's buffer.
-fn console_memory(vcpu: &Vcpu, length: u64, low: u64, high: u64) -> Result<u64, SbiError> {
-    if high != 0 {
-        return Err(SbiError::INVALID_PARAM);
-    }
-    vcpu.vm
-        .memory_at(low, length)
-        .ok_or(SbiError::INVALID_PARAM)
+/// Physical address of a debug console call's buffer, and how many bytes are taken at once: those of one page.
+fn console_memory(vcpu: &Vcpu, length: u64, low: u64, high: u64) -> Result<(u64, u64), SbiError> {
+    let at = vcpu.vm.memory_at(low, length).filter(|_| high == 0);
+    let at = at.ok_or(SbiError::INVALID_PARAM)?;
+    let count = length.min(CONSOLE_CHUNK).min(PAGE_SIZE - at % PAGE_SIZE);
+    Ok((at, count))
 }

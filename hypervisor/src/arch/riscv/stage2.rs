@@ -23,7 +23,7 @@ type Table = [u64; ENTRIES];
 pub enum MapError {
     /// No page left for a table.
     Pool,
-    /// Addresses that Sv39x4 does not reach, or not multiples of a page.
+    /// Addresses that Sv39x4 does not reach, or not multiples of a page, or impossible colours.
     Address,
     /// Something is mapped there already.
     Overlap,
@@ -46,20 +46,19 @@ impl Stage2 {
         self.root.as_ptr() as u64
     }
 
-    /// Maps a region with the largest pages that fit, and returns the last one's entry. `table` gives a zeroed page for a further table.
+    /// Maps a region with the largest pages that fit, a coloured one with the smallest, and returns the last one's entry. `table` gives a zeroed page for a further table.
     pub fn map(
         &mut self,
         region: &Region,
         mut table: impl FnMut() -> Option<&'static mut Table>,
     ) -> Result<&'static AtomicU64, MapError> {
-        let in_reach = |first: u64, bits: u32| {
+        let in_reach = |first: u64, size: u64, bits: u32| {
             first.is_multiple_of(PAGE_SIZE)
-                && first
-                    .checked_add(region.size)
-                    .is_some_and(|end| end <= 1 << bits)
+                && first.checked_add(size).is_some_and(|end| end <= 1 << bits)
         };
-        if !in_reach(region.guest, 41)
-            || !in_reach(region.host, 56)
+        if !in_reach(region.guest, region.size, 41)
+            || !region.has_sound_colours()
+            || !in_reach(region.host, region.size << region.spread, 56)
             || !region.size.is_multiple_of(PAGE_SIZE)
             || region.size == 0
         {
@@ -73,11 +72,11 @@ impl Stage2 {
         };
         let mut done = 0;
         loop {
-            let (guest, host) = (region.guest + done, region.host + done);
+            let (guest, host) = (region.guest + done, region.host_at(done));
             let left = region.size - done;
             let size = [GIGAPAGE_SIZE, MEGAPAGE_SIZE]
                 .into_iter()
-                .find(|size| (guest | host) % size == 0 && left >= *size)
+                .find(|size| region.spread == 0 && (guest | host) % size == 0 && left >= *size)
                 .unwrap_or(PAGE_SIZE);
             let slot = self.map_page(guest, host >> 12 << 10 | rights, size, &mut table)?;
             done += size;
