@@ -1,7 +1,9 @@
-//! What is decided about a system before it boots, as pure code: where memory goes, how large the second-stage tables
+//! What is decided about a system before it boots, as pure code: where memory goes, which colours of the cache it has, how
+//! large the second-stage tables
 //! are, and how late each real-time vCPU has its budget. The tool uses it; the hypervisor does not link it.
 #![no_std]
 
 pub mod analysis;
+pub mod colours;
 pub mod placement;
 pub mod stage2;

@@ -26,6 +26,15 @@ pub struct Mapping {
 }
 
 impl Mapping {
+    /// One whose physical addresses do not matter: mapped by the smallest pages wherever it is.
+    pub const fn of_pages(guest: u64, size: u64) -> Self {
+        Self {
+            guest,
+            host: guest + PAGE_SIZE,
+            size,
+        }
+    }
+
     /// Whether a single leaf of `leaf` bytes can map the whole slot of that size that begins at `slot`.
     const fn fills(&self, slot: u64, leaf: u64) -> bool {
         self.guest <= slot

@@ -5,8 +5,9 @@ use tactus_abi::blob::{Migration, Overheads, ReadyQueue, RealTimePolicy, region}
 use tactus_abi::map;
 use tactus_accelerators::Turn;
 use tactus_accelerators::latency::{Costs, Latency};
+use tactus_planning::colours::Colours;
 use tactus_planning::placement::Extent;
-use tactus_planning::stage2::Mapping;
+use tactus_planning::stage2::{Mapping, table_pages};
 use tactus_policy::reservation::Reservation;
 
 use crate::config::{Class, IoPolicy, Nanoseconds, Share, Size, Station};
@@ -128,8 +129,10 @@ pub struct Vm {
     pub name: String,
     /// Bytes of memory.
     pub memory: Size,
-    /// Physical address of its memory.
+    /// Physical address of its memory; with colours, of its first page.
     pub host: u64,
+    /// The colours of the cache that its memory and its second-stage tables have, if the cache is divided.
+    pub colours: Option<Colours>,
     /// Guest-physical address of its first instruction.
     pub entry: u64,
     /// What is copied into its memory when it starts: the image, the initrd and the devicetree.
@@ -473,6 +476,8 @@ pub struct Channel {
     pub size: Size,
     /// First physical address.
     pub host: u64,
+    /// The colours of the cache that it has, if the cache is divided: those of one of its VMs.
+    pub colours: Option<Colours>,
     /// Messages that may wait at each end; perhaps none.
     pub messages: u32,
     /// Bytes that each may have.
@@ -494,15 +499,29 @@ pub struct ChannelEnd {
     pub peer_number: usize,
 }
 
-/// A contiguous range of a VM's guest-physical addresses and what is behind it.
+/// A contiguous range of a VM's guest-physical addresses and what is behind it, contiguous as well unless it has colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// The addresses.
+    /// The addresses. With colours, `host` is that of the first page.
     pub mapping: Mapping,
+    /// Its colours of the cache, of memory that is divided so.
+    pub colours: Option<Colours>,
+    /// Pages behind a VM's memory for its second-stage tables: with colours only.
+    pub tables: u16,
     /// One of [`region`]'s bits.
-    pub kind: u32,
+    pub kind: u16,
     /// The interface of a virtual device; of others 0.
     pub interface: u8,
+}
+
+impl Region {
+    /// A mapping that takes as many tables as it does.
+    pub const fn as_mapped(&self) -> Mapping {
+        match self.colours {
+            Some(_) => Mapping::of_pages(self.mapping.guest, self.mapping.size),
+            None => self.mapping,
+        }
+    }
 }
 
 impl Plan {
@@ -525,10 +544,15 @@ impl Plan {
                 host,
                 size: guest.size(),
             },
+            colours: None,
+            tables: 0,
             kind,
             interface: 0,
         };
-        let memory = region(vm.extent(), vm.host, region::MEMORY);
+        let memory = Region {
+            colours: vm.colours,
+            ..region(vm.extent(), vm.host, region::MEMORY)
+        };
         let devices = vm.devices.iter().map(|device| match device.role {
             Role::Accelerator { interface, .. } => Region {
                 interface,
@@ -539,14 +563,22 @@ impl Plan {
                 region(device.guest, device.host, region::IO)
             }
         });
-        let channels = vm
-            .channels
-            .iter()
-            .map(|end| region(end.guest, self.channels[end.channel].host, region::CHANNEL));
-        std::iter::once(memory)
+        let channels = vm.channels.iter().map(|end| {
+            let channel = &self.channels[end.channel];
+            Region {
+                colours: channel.colours,
+                ..region(end.guest, channel.host, region::CHANNEL)
+            }
+        });
+        let mut regions: Vec<Region> = std::iter::once(memory)
             .chain(devices)
             .chain(channels)
-            .collect()
+            .collect();
+        if vm.colours.is_some() {
+            let mappings: Vec<Mapping> = regions.iter().map(Region::as_mapped).collect();
+            regions[0].tables = table_pages(&mappings) as u16;
+        }
+        regions
     }
 }
 

@@ -129,6 +129,10 @@ codes! {
     OutsideMemory = "outside-memory", Error;
     /// Physical memory given twice.
     MemoryOverlap = "memory-overlap", Error;
+    /// Colours for a platform without a cache that colours divide.
+    NoCache = "no-cache", Error;
+    /// Colours of the cache that a VM cannot have.
+    BadColours = "bad-colours", Error;
     /// Memory that fits nowhere.
     NoRoom = "no-room", Error;
     /// Addresses at which the platform has no device.

@@ -51,6 +51,10 @@ pub struct Profile {
     pub plic: Plic,
     /// What carries the consoles.
     pub console: Console,
+    /// Bytes of a way of the last cache before memory, which is indexed by physical address; by default that of the
+    /// board's second-level cache. `None`: there is no such cache.
+    #[serde(default, deserialize_with = "some_size")]
+    pub cache_way: Option<Size>,
     /// What the hypervisor itself takes there.
     pub overheads: Overheads,
     /// Its devices, by address.
@@ -210,10 +214,22 @@ pub(crate) fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Size, D
     Size::from_text(&text).ok_or_else(|| serde::de::Error::custom(format!("`{text}` is no size")))
 }
 
+fn some_size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Size>, D::Error> {
+    size(deserializer).map(Some)
+}
+
 fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Nanoseconds, D::Error> {
     let text = String::deserialize(deserializer)?;
     Nanoseconds::from_text(&text)
         .ok_or_else(|| serde::de::Error::custom(format!("`{text}` is no time")))
+}
+
+/// Bytes of a way of the board's second-level cache, if it has one.
+fn way_of_board(board: &toml::Value) -> Option<Size> {
+    let cache = board.get("timing")?.get("caches")?.get("l2")?;
+    let size = Size::from_text(cache.get("size")?.as_str()?)?;
+    let ways = u64::try_from(cache.get("ways")?.as_integer()?).ok()?;
+    size.0.checked_div(ways).map(Size)
 }
 
 impl Profile {
@@ -229,8 +245,11 @@ impl Profile {
     pub fn named(name: &str) -> Option<Self> {
         let (name, text) = PROFILES.iter().find(|(known, _)| *known == name)?;
         let read = text.parse::<toml::Table>().and_then(|mut table| {
-            table.remove(BOARD);
-            table.try_into()
+            let board = table.remove(BOARD);
+            let mut profile: Self = table.try_into()?;
+            let of_board = || board.as_ref().and_then(way_of_board);
+            profile.cache_way = profile.cache_way.or_else(of_board);
+            Ok(profile)
         });
         match read {
             Ok(profile) => Some(profile),

@@ -1,10 +1,13 @@
 //! What tests and fuzz targets share: small ELF files, and what must hold for any description and any blob.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
-use tactus_abi::blob::{Blob, Header, checksum};
+use tactus_abi::blob::{self, Blob, Header, checksum};
+use tactus_abi::map::PAGE_SIZE;
+use tactus_planning::colours::Colours;
 use tactus_planning::placement::Extent;
 use tempfile::TempDir;
 use zerocopy::IntoBytes;
@@ -13,8 +16,9 @@ use crate::artifacts::{Artifacts, HYPERVISOR, HYPERVISOR_BASE};
 use crate::check::{Answer, Guarantee, Verdict, of_tiles, report, verdict};
 use crate::config::{At, Config, FileName, Source};
 use crate::hypervisor::BLOB_SYMBOL;
+use crate::image::blob::region_of;
 use crate::image::build;
-use crate::plan::{Plan, Tiles};
+use crate::plan::{self, Plan, Tiles};
 use crate::problem::Weight;
 use crate::profile;
 
@@ -343,17 +347,51 @@ pub fn assert_apart(tiles: &Tiles) {
     }
 }
 
-/// Nothing in physical memory belongs to two, and no device is in memory.
+/// The memory of VMs and channels that has colours, each once.
+fn coloured(plan: &Plan) -> Vec<(blob::Region, Colours)> {
+    let vms = plan.vms.iter().map(|vm| plan.regions(vm)[0]);
+    let channels = plan.channels.iter().map(|channel| {
+        let (vm, number) = channel.ends[0];
+        let guest = plan.vms[vm].channels[number].guest.start;
+        let regions = plan.regions(&plan.vms[vm]);
+        let mut regions = regions.into_iter();
+        let found = regions.find(|region| region.mapping.guest == guest);
+        found.expect("the VM has its channel's memory")
+    });
+    let all = vms.chain(channels);
+    all.filter_map(|region| Some((region_of(&region), region.colours?)))
+        .collect()
+}
+
+/// Nothing in physical memory belongs to two, memory with colours has no others, and no device is in memory.
 ///
 /// # Panics
 /// Something does.
 pub fn assert_isolated(plan: &Plan) {
     let mut extents = vec![plan.profile.firmware.extent(), plan.image, plan.pool];
-    extents.extend(plan.vms.iter().map(|vm| Extent::new(vm.host, vm.memory.0)));
-    extents.extend(plan.channels.iter().map(|c| Extent::new(c.host, c.size.0)));
+    let whole = |vm: &&plan::Vm| vm.colours.is_none();
+    let vms = plan.vms.iter().filter(whole);
+    extents.extend(vms.map(|vm| Extent::new(vm.host, vm.memory.0)));
+    let channels = plan.channels.iter().filter(|c| c.colours.is_none());
+    extents.extend(channels.map(|c| Extent::new(c.host, c.size.0)));
     for (i, a) in extents.iter().enumerate() {
         assert!(plan.memory.contains(*a), "{a:x?}");
         assert!(!extents[..i].iter().any(|b| a.overlaps(*b)), "{a:x?}");
+    }
+    let mut pages = HashSet::new();
+    for (region, colours) in coloured(plan) {
+        let end = region.size / PAGE_SIZE + u64::from(region.tables);
+        for page in (0..end).map(|page| region.host_at(page * PAGE_SIZE)) {
+            let extent = Extent::new(page, PAGE_SIZE);
+            assert!(pages.insert(page), "{page:#x} is given twice");
+            assert!(plan.memory.contains(extent), "{page:#x}");
+            assert!(!extents.iter().any(|b| b.overlaps(extent)), "{page:#x}");
+            let colour = (page / PAGE_SIZE % (1 << colours.of)) as u32;
+            assert!(
+                (colours.first..=colours.last()).contains(&colour),
+                "{page:#x}"
+            );
+        }
     }
     let devices: Vec<_> = plan.vms.iter().flat_map(|vm| &vm.devices).collect();
     for (i, a) in devices.iter().enumerate() {

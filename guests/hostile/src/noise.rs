@@ -8,6 +8,8 @@
 //! | `reserve` | creates, changes and deletes real-time vCPUs |
 //! | `end` | completes the interrupt of the real-time clock, whose line stays up, by calls |
 //! | `complete` | completes it by the virtual PLIC |
+//! | `sweep` | reads its memory, `mib=N` (2) from its beginning on, a word each `stride=N` (32) bytes |
+//! | `write` | the same, and writes the words; at most the 2 MiB below its image |
 //! | `toggle` | enables and disables an interrupt that is pending for the sleeping vCPU: its virtual UART's, which can always send |
 //!
 //! Its vCPU 1 sleeps; vCPUs from 2 on make the same noise as vCPU 0. Its system is
@@ -16,6 +18,7 @@
 #![no_main]
 
 use core::arch::naked_asm;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use tactus_guest::{
     abi::{
@@ -81,6 +84,8 @@ fn make() -> ! {
                 }
             }
         }
+        "sweep" => sweep(|word| drop(word.load(Ordering::Relaxed))),
+        "write" => sweep(|word| drop(word.fetch_add(1, Ordering::Relaxed))),
         "toggle" => {
             let enable = (map::UART_BASE as usize + UART_IER) as *mut u8;
             // SAFETY: a register of the virtual UART, which only the console uses, and not this one.
@@ -109,6 +114,19 @@ fn every_channel(ring: impl Fn(Channel)) -> ! {
     assert!(channels.clone().count() > 0, "it has a channel");
     loop {
         channels.clone().for_each(|channel| ring(*channel));
+    }
+}
+
+/// Goes through memory without end.
+fn sweep(at: impl Fn(&AtomicU64)) -> ! {
+    let size = devicetree::number("mib", 2) << 20;
+    let stride = devicetree::number("stride", 32);
+    loop {
+        for offset in (0..size).step_by(stride as usize) {
+            let word = (map::RAM_BASE + offset) as *const AtomicU64;
+            // SAFETY: aligned, and within the VM's memory; what is written is below the image and nobody else's.
+            at(unsafe { &*word });
+        }
     }
 }
 

@@ -90,6 +90,11 @@ pub(super) fn to_json(verdict: &Verdict) -> Value {
                 "name": vm.name,
                 "memory": vm.memory.0,
                 "host_address": vm.host,
+                "cache_colours": vm.colours.map(|colours| json!({
+                    "first": colours.first,
+                    "last": colours.last(),
+                    "of": 1 << colours.of,
+                })),
                 "entry": vm.entry,
                 "vcpus": vm.vcpus.len(),
             })

@@ -2,16 +2,18 @@
 //! sizes then decide those.
 
 use tactus_abi::blob::{Overheads, RealTimePolicy};
-use tactus_abi::map::DEVICETREE_SIZE;
+use tactus_abi::map::{DEVICETREE_SIZE, PAGE_SIZE};
+use tactus_planning::colours::{Block, Colours};
 use tactus_planning::placement::Extent;
 use tactus_planning::stage2::Mapping;
 
 use super::allowance::Allowance;
 use super::channels::Channels;
+use super::colours;
 use super::fit::Layout;
 use super::io;
 use super::judge::Judge;
-use super::memory::{self, Amounts, VmAmounts};
+use super::memory::{self, Amounts, ChannelAmounts, VmAmounts};
 use super::migration::Moves;
 use super::parts;
 use super::platform::Platform;
@@ -35,6 +37,8 @@ pub(super) struct Parts {
     pub(super) accelerators: Option<plan::Accelerators>,
     pub(super) io: Option<plan::Io>,
     pub(super) channels: Channels,
+    /// Of each VM, if the cache is divided.
+    pub(super) colours: Option<Vec<Colours>>,
 }
 
 impl Parts {
@@ -80,6 +84,7 @@ impl Parts {
             .zip(self.allowances)
             .zip(self.devices)
             .zip(self.channels.ends);
+        let colours = self.colours.as_deref();
         let mut vms = Vec::new();
         for (vm, (((((layout, on_fault), vcpus), allowance), devices), channels)) in
             judge.config.vms.iter().zip(parts)
@@ -88,6 +93,7 @@ impl Parts {
                 name: vm.name.as_ref()?.value.clone(),
                 memory: layout.memory,
                 host: 0,
+                colours: colours.map(|colours| colours[vms.len()]),
                 entry: layout.entry,
                 segments: layout.segments,
                 initrd: layout.initrd,
@@ -111,6 +117,10 @@ impl Parts {
                 name: channel.name,
                 size: channel.size,
                 host: 0,
+                colours: colours.map(|colours| {
+                    let ends = channel.ends.map(|(vm, _)| vm);
+                    colours::of_channel(&judge.config.vms, colours, ends)
+                }),
                 messages: channel.messages,
                 message_size: channel.message_size,
                 ends: channel.ends,
@@ -200,6 +210,11 @@ fn amounts(plan: &Plan) -> Amounts {
             })
             .collect(),
         channels: vm.channels.iter().map(|end| end.guest).collect(),
+        colours: vm.colours.map(|colours| Block {
+            colours,
+            size: vm.memory.0 + u64::from(plan.regions(vm)[0].tables) * PAGE_SIZE,
+            host: None,
+        }),
     };
     let devices = plan.vms.iter().flat_map(|vm| &vm.devices);
     Amounts {
@@ -212,7 +227,18 @@ fn amounts(plan: &Plan) -> Amounts {
             .sum(),
         interrupts: devices.map(|device| device.interrupts.len()).sum(),
         vms: plan.vms.iter().map(vm_amounts).collect(),
-        channels: plan.channels.iter().map(|channel| channel.size.0).collect(),
+        channels: plan
+            .channels
+            .iter()
+            .map(|channel| ChannelAmounts {
+                size: channel.size.0,
+                colours: channel.colours.map(|colours| Block {
+                    colours,
+                    size: channel.size.0,
+                    host: None,
+                }),
+            })
+            .collect(),
         messages: plan
             .channels
             .iter()

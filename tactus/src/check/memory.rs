@@ -2,12 +2,13 @@
 
 use tactus_abi::blob::{ChannelEnd, Hart, Header, Interrupt, Region, Segment, Vcpu, Vm};
 use tactus_abi::map::{MEGAPAGE_SIZE, PAGE_SIZE, RAM_BASE};
+use tactus_planning::colours::{self, Block};
 use tactus_planning::placement::{Extent, Place, Request, place};
 use tactus_planning::stage2::{Mapping, pool_pages};
 
 use super::judge::Judge;
 use super::platform::Platform;
-use crate::config::{Address, Size};
+use crate::config::{Address, Size, Vm as VmConfig};
 use crate::guest_image::extent_text;
 use crate::problem::{Code, Problem, count};
 
@@ -29,8 +30,7 @@ pub(super) struct Amounts {
     pub(super) interrupts: usize,
     /// For each VM the mappings of devices, and the guest addresses of channels.
     pub(super) vms: Vec<VmAmounts>,
-    /// Bytes of each channel.
-    pub(super) channels: Vec<u64>,
+    pub(super) channels: Vec<ChannelAmounts>,
     /// Messages that may wait at each end of each channel, and the bytes of one.
     pub(super) messages: Vec<(u32, u32)>,
 }
@@ -42,6 +42,33 @@ pub(super) struct VmAmounts {
     pub(super) segments: Vec<u64>,
     pub(super) devices: Vec<Mapping>,
     pub(super) channels: Vec<Extent>,
+    /// Its memory, and behind it its second-stage tables, if the cache is divided.
+    pub(super) colours: Option<Block>,
+}
+
+/// How much there is of a channel.
+pub(super) struct ChannelAmounts {
+    pub(super) size: u64,
+    /// Its memory, if the cache is divided.
+    pub(super) colours: Option<Block>,
+}
+
+impl Amounts {
+    /// The memory that has colours: the VMs', then the channels'. Empty if the cache is not divided.
+    fn blocks(&self) -> Vec<Block> {
+        let vms = self.vms.iter().filter_map(|vm| vm.colours);
+        let channels = self.channels.iter().filter_map(|channel| channel.colours);
+        vms.chain(channels).collect()
+    }
+
+    /// Bytes of the channels that lie behind the pool.
+    fn channels_behind_pool(&self) -> u64 {
+        let behind = self
+            .channels
+            .iter()
+            .filter(|channel| channel.colours.is_none());
+        behind.map(|channel| channel.size).sum()
+    }
 }
 
 /// Where the parts are.
@@ -91,12 +118,13 @@ fn pool_size(amounts: &Amounts) -> u64 {
                 host: RAM_BASE + MEGAPAGE_SIZE,
                 size: vm.memory.0,
             };
-            // Of unknown alignment: mapped by 4 KiB pages.
-            let channels = vm.channels.iter().map(|guest| Mapping {
-                guest: guest.start,
-                host: guest.start + PAGE_SIZE,
-                size: guest.size(),
-            });
+            if vm.colours.is_some() {
+                // The other ones are behind its memory.
+                return pool_pages(&[]);
+            }
+            // Of unknown alignment.
+            let channels = vm.channels.iter();
+            let channels = channels.map(|guest| Mapping::of_pages(guest.start, guest.size()));
             let mappings: Vec<_> = std::iter::once(memory)
                 .chain(vm.devices.iter().copied())
                 .chain(channels)
@@ -125,10 +153,9 @@ pub(super) fn check(
     let base = platform.profile.image_base();
     let image = Extent::new(base, image_size(amounts));
     let pool = Extent::new(image.end, pool_size(amounts));
-    let channels: u64 = amounts.channels.iter().sum();
     let whole = Extent {
         start: base,
-        end: pool.end.saturating_add(channels),
+        end: pool.end.saturating_add(amounts.channels_behind_pool()),
     };
     if !platform.memory.contains(whole) {
         image_too_large(judge, platform, whole, amounts);
@@ -144,17 +171,22 @@ pub(super) fn check(
     if !fixed(judge, platform, &taken) {
         return None;
     }
-    let vms = place_vms(judge, platform, &taken, amounts)?;
-    let mut next = pool.end;
-    let channels = amounts.channels.iter().map(|size| {
-        let start = next;
-        next += size;
-        start
-    });
+    let (vms, channels) = if amounts.blocks().is_empty() {
+        let mut next = pool.end;
+        let channels = amounts.channels.iter().map(|channel| {
+            let start = next;
+            next += channel.size;
+            start
+        });
+        let channels = channels.collect();
+        (place_vms(judge, platform, &taken, amounts)?, channels)
+    } else {
+        place_colours(judge, platform, &taken, amounts)?
+    };
     Some(Placement {
         image,
         pool,
-        channels: channels.collect(),
+        channels,
         vms,
     })
 }
@@ -167,7 +199,7 @@ pub(super) fn check_fixed(judge: &mut Judge<'_>, platform: &Platform) {
 
 fn image_too_large(judge: &mut Judge<'_>, platform: &Platform, whole: Extent, amounts: &Amounts) {
     let taken = [platform.profile.firmware.extent(), whole];
-    let needed = least_memory(platform, &taken, &requests(judge, amounts));
+    let needed = least_memory(platform, &taken, &wishes(judge, amounts));
     let system = &judge.config.system;
     let span = system
         .memory
@@ -299,18 +331,50 @@ fn requests(judge: &Judge<'_>, amounts: &Amounts) -> Vec<Request> {
     .collect()
 }
 
+/// What is to be placed beside the boot image and the pool.
+enum Wishes {
+    /// VMs, each in one piece.
+    Whole(Vec<Request>),
+    /// VMs and channels, with colours of the cache.
+    Coloured(Vec<Block>),
+}
+
+impl Wishes {
+    fn size(&self) -> u64 {
+        match self {
+            Self::Whole(requests) => requests.iter().map(|request| request.size).sum(),
+            Self::Coloured(blocks) => blocks.iter().map(|block| block.size).sum(),
+        }
+    }
+
+    fn fit(&self, memory: Extent, taken: &[Extent]) -> bool {
+        match self {
+            Self::Whole(requests) => place(memory, taken, &mut requests.clone()),
+            Self::Coloured(blocks) => colours::place(memory, taken, &mut blocks.clone()),
+        }
+    }
+}
+
+fn wishes(judge: &Judge<'_>, amounts: &Amounts) -> Wishes {
+    let blocks = amounts.blocks();
+    if blocks.is_empty() {
+        Wishes::Whole(requests(judge, amounts))
+    } else {
+        Wishes::Coloured(blocks)
+    }
+}
+
 /// The least memory of the platform in which all that is asked for has a place beside what is `taken`; `None`: it cannot have so much.
-fn least_memory(platform: &Platform, taken: &[Extent], asked: &[Request]) -> Option<Size> {
+fn least_memory(platform: &Platform, taken: &[Extent], asked: &Wishes) -> Option<Size> {
     let start = platform.memory.start;
     let end = taken.iter().map(|extent| extent.end).max().unwrap_or(start);
-    let wanted: u64 = asked.iter().map(|request| request.size).sum();
+    let wanted = asked.size();
     (1..=platform.profile.memory.max.0 / MEMORY_STEP)
         .map(|steps| Size(steps * MEMORY_STEP))
         .filter(|size| size.0 >= wanted)
         .find(|size| {
             let memory = Extent::new(start, size.0);
-            let mut again = asked.to_vec();
-            memory.contains(Extent { start, end }) && place(memory, taken, &mut again)
+            memory.contains(Extent { start, end }) && asked.fit(memory, taken)
         })
 }
 
@@ -323,33 +387,73 @@ fn place_vms(
     let config = judge.config;
     let mut requests = requests(judge, amounts);
     let extents: Vec<Extent> = taken.iter().map(|(extent, _)| *extent).collect();
-    let asked = requests.clone();
     if place(platform.memory, &extents, &mut requests) {
         let addresses = requests
             .iter()
             .map(|request| request.extent().map(|e| e.start));
         return addresses.collect();
     }
-    let homeless: Vec<_> = config
-        .vms
-        .iter()
-        .zip(&requests)
-        .filter(|(_, request)| request.place == Place::Nowhere)
-        .collect();
-    let names: Vec<String> = homeless.iter().map(|(vm, _)| vm.title()).collect();
-    let wanted: u64 = requests.iter().map(|request| request.size).sum();
-    let kept: u64 = extents.iter().map(|extent| extent.size()).sum();
+    let vms = config.vms.iter().zip(&requests);
+    let homeless = vms.filter(|(_, request)| request.place == Place::Nowhere);
+    let homeless: Vec<_> = homeless.map(|(vm, _)| vm).collect();
+    no_room(judge, platform, &extents, amounts, &homeless);
+    None
+}
+
+/// The addresses of VMs and channels with colours of the cache; `None`, noted, when not all fit.
+fn place_colours(
+    judge: &mut Judge<'_>,
+    platform: &Platform,
+    taken: &[(Extent, &str)],
+    amounts: &Amounts,
+) -> Option<(Vec<u64>, Vec<u64>)> {
+    let config = judge.config;
+    let extents: Vec<Extent> = taken.iter().map(|(extent, _)| *extent).collect();
+    let mut blocks = amounts.blocks();
+    colours::place(platform.memory, &extents, &mut blocks);
+    let hosts: Option<Vec<u64>> = blocks.iter().map(|block| block.host).collect();
+    if let Some(mut vms) = hosts {
+        let channels = vms.split_off(config.vms.len());
+        return Some((vms, channels));
+    }
+    // Where only a channel has none, all VMs are in its way.
+    let has_none = |(_, block): &(&VmConfig, &Block)| block.host.is_none();
+    let homeless: Vec<_> = config.vms.iter().zip(&blocks).filter(has_none).collect();
+    let homeless: Vec<_> = match homeless.len() {
+        0 => config.vms.iter().collect(),
+        _ => homeless.into_iter().map(|(vm, _)| vm).collect(),
+    };
+    no_room(judge, platform, &extents, amounts, &homeless);
+    None
+}
+
+fn no_room(
+    judge: &mut Judge<'_>,
+    platform: &Platform,
+    taken: &[Extent],
+    amounts: &Amounts,
+    homeless: &[&VmConfig],
+) {
+    let names: Vec<String> = homeless.iter().map(|vm| vm.title()).collect();
+    let kept: u64 = taken.iter().map(|extent| extent.size()).sum();
     let most = platform.profile.memory.max;
-    let needed = least_memory(platform, &extents, &asked);
+    let asked = wishes(judge, amounts);
+    let needed = least_memory(platform, taken, &asked);
+    let vms = count(amounts.vms.len(), "VM");
     let mut problem = Problem::new(
         Code::NoRoom,
         format!(
-            "no room for {}: of {} of memory, firmware and hypervisor take {}, and {} want {}",
+            "no room for {}: of {} of memory, firmware and hypervisor take {}, and {vms} want {}",
             names.join(", "),
             Size(platform.memory.size()),
             Size(kept.next_multiple_of(MEGAPAGE_SIZE)),
-            count(requests.len(), "VM"),
-            Size(wanted)
+            match asked {
+                Wishes::Whole(_) => Size(asked.size()).to_string(),
+                Wishes::Coloured(_) => format!(
+                    "{}, each in the pages of its colours alone",
+                    Size(asked.size().next_multiple_of(MEGAPAGE_SIZE))
+                ),
+            }
         ),
         match needed {
             Some(needed) => format!(
@@ -362,10 +466,9 @@ fn place_vms(
             ),
         },
     );
-    for (vm, _) in homeless {
+    for vm in homeless {
         let span = vm.memory.as_ref().map_or(&vm.span, |memory| &memory.span);
         problem = problem.at(judge.source(), span, "does not fit");
     }
     judge.add(problem);
-    None
 }

@@ -6,6 +6,7 @@
 mod accelerators;
 mod allowance;
 mod channels;
+mod colours;
 mod command;
 mod devices;
 mod draft;
@@ -212,6 +213,7 @@ fn judge_system(
     let pages = sharing.iter().flat_map(|sharing| &sharing.pages);
     let pages: Vec<_> = pages.chain(io.iter().flat_map(|io| &io.pages)).collect();
     let devices = devices::check(judge, &platform, &pages);
+    let colours = colours::check(judge, &platform);
 
     let complete = channels.channels.len() == config.channels.len();
     let layouts: Option<Vec<_>> = layouts.into_iter().collect();
@@ -235,6 +237,7 @@ fn judge_system(
         accelerators: sharing.map(|sharing| sharing.accelerators),
         io: io.map(|io| io.io),
         channels,
+        colours,
     };
     parts.into_plan(judge, platform)
 }

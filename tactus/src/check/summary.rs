@@ -10,7 +10,7 @@ use tactus_planning::stage2::{Mapping, leaf_size};
 use super::parts;
 use super::time::{reservation_text, time_text};
 use super::{Verdict, command::tally};
-use crate::config::{Address, Class, IoPolicy, Nanoseconds, Share, Size};
+use crate::config::{Address, Class, ColourRange, IoPolicy, Nanoseconds, Share, Size};
 use crate::guest_image::extent_text;
 use crate::io_bounds::{Memory, Mesh, Port, Request, Shared, Way};
 use crate::plan::{ConsoleLine, IoPort, OnFault, Plan, Tiles, Vcpu, Vm};
@@ -29,6 +29,7 @@ pub fn summary(plan: &Plan, verdict: &Verdict) -> String {
     text.push_str(&harts(plan));
     text.push_str(&counters(plan));
     text.push_str(&run_time(plan));
+    text.push_str(&cache(plan));
     text.push_str(&interrupts(plan));
     text.push_str(&accelerators(plan));
     text.push_str(&io(plan));
@@ -183,7 +184,7 @@ fn vms(plan: &Plan, verdict: &Verdict) -> String {
     ])];
     for (vm, files) in plan.vms.iter().zip(&verdict.files) {
         let files: Vec<&str> = files.iter().flatten().map(String::as_str).collect();
-        let memory = plan.regions(vm)[0].mapping;
+        let memory = plan.regions(vm)[0].as_mapped();
         rows.push(vec![
             vm.name.clone(),
             vm.memory.to_string(),
@@ -216,6 +217,41 @@ fn counters(plan: &Plan) -> String {
             "cycle, instret",
             "what its harts do for other VMs, too",
         ]));
+    }
+    section(&rows)
+}
+
+/// Which part of the cache each VM has, and what its tables take.
+fn cache(plan: &Plan) -> String {
+    let mut rows = vec![row(&[
+        "VM",
+        "colours",
+        "of the cache",
+        "shared with",
+        "tables",
+    ])];
+    for vm in &plan.vms {
+        let Some(colours) = vm.colours else {
+            continue;
+        };
+        let range = ColourRange {
+            first: colours.first,
+            last: colours.last(),
+        };
+        let others = plan.vms.iter().filter(|other| !std::ptr::eq(*other, vm));
+        let others = others.filter(|other| other.colours.is_some_and(|c| c.overlaps(colours)));
+        let others: Vec<&str> = others.map(|other| other.name.as_str()).collect();
+        rows.push(vec![
+            vm.name.clone(),
+            range.to_string(),
+            format!("{} of {}", colours.count(), 1 << colours.of),
+            if others.is_empty() {
+                "-".into()
+            } else {
+                others.join(", ")
+            },
+            Size(u64::from(plan.regions(vm)[0].tables) * PAGE_SIZE).to_string(),
+        ]);
     }
     section(&rows)
 }

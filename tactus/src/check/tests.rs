@@ -203,6 +203,14 @@ fault_tests! {
     unaligned = "unaligned",
     outside_memory = "outside-memory",
     memory_overlap = "memory-overlap",
+    no_cache = "no-cache",
+    bad_colours = "bad-colours",
+    colours_off = "colours-off",
+    no_colours_left = "no-colours-left",
+    nothing_to_protect = "nothing-to-protect",
+    colours_accelerator = "colours-accelerator",
+    colours_io_port = "colours-io-port",
+    colours_no_room = "colours-no-room",
     no_room = "no-room",
     no_more_memory = "no-more-memory",
     no_cure = "no-cure",
@@ -1041,6 +1049,29 @@ fn any_system() -> impl Strategy<Value = String> {
     })
 }
 
+/// The same with its cache divided; the first VM perhaps states its colours.
+fn divided_system() -> impl Strategy<Value = String> {
+    let stated = prop::option::of((0..4u32, 0..16u32));
+    (any_system(), stated).prop_map(|(text, stated)| {
+        let moved = |line: &&str| !line.starts_with("host_address");
+        let lines: Vec<&str> = text.lines().filter(moved).collect();
+        let text = lines.join("\n") + "\n";
+        let text = text.replacen("harts = 3\n", "harts = 3\ncache_colours = true\n", 1);
+        match stated {
+            Some((bits, first)) => {
+                let first = first >> bits << bits;
+                let name = "name = \"vm0\"\n";
+                let colours = format!(
+                    "{name}cache_colours = \"{first}-{}\"\n",
+                    first + (1 << bits) - 1
+                );
+                text.replacen(name, &colours, 1)
+            }
+            None => text,
+        }
+    })
+}
+
 proptest! {
     #[test]
     fn no_text_makes_the_check_panic(bytes: Vec<u8>) {
@@ -1051,6 +1082,11 @@ proptest! {
     fn what_is_accepted_is_isolated(text in any_system()) {
         BENCH.try_description(text.as_bytes());
     }
+
+    #[test]
+    fn what_is_divided_is_isolated(text in divided_system()) {
+        BENCH.try_description(text.as_bytes());
+    }
 }
 
 static BENCH: LazyLock<Bench> = LazyLock::new(Bench::default);
@@ -1058,16 +1094,15 @@ static BENCH: LazyLock<Bench> = LazyLock::new(Bench::default);
 /// The systems above are worth trying: a good part of them is accepted, and a good part is not.
 #[test]
 fn any_system_is_sometimes_fine() {
-    let mut runner = TestRunner::deterministic();
     let files = files();
     fs::write(files.path().join("guest"), elf_file(&ElfFile::default())).expect("a file");
-    let mut fine = 0;
-    for _ in 0..100 {
-        let text = any_system()
-            .new_tree(&mut runner)
-            .expect("a system")
-            .current();
-        fine += usize::from(judge_text("any.toml", text, files.path()).plan.is_some());
+    for systems in [any_system().boxed(), divided_system().boxed()] {
+        let mut runner = TestRunner::deterministic();
+        let mut fine = 0;
+        for _ in 0..100 {
+            let text = systems.new_tree(&mut runner).expect("a system").current();
+            fine += usize::from(judge_text("any.toml", text, files.path()).plan.is_some());
+        }
+        assert!((20..80).contains(&fine), "{fine} of 100");
     }
-    assert!((20..80).contains(&fine), "{fine} of 100");
 }

@@ -13,6 +13,6 @@ pub use model::{
 };
 pub(crate) use reader::closest;
 pub use source::{At, Source, Span};
-pub use unit::{Address, Nanoseconds, Share, Size, Station};
+pub use unit::{Address, ColourRange, Nanoseconds, Share, Size, Station};
 
 pub(crate) use reader::cure_of_unknown;

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use tactus_abi::blob::{Migration, ReadyQueue};
 
 use super::source::{At, Source, Span};
-use super::unit::{Address, Nanoseconds, Share, Size, Station};
+use super::unit::{Address, ColourRange, Nanoseconds, Share, Size, Station};
 
 /// A system's description.
 #[derive(Clone, Debug)]
@@ -68,6 +68,8 @@ pub struct System {
     pub user_only: Option<At<Vec<At<u32>>>>,
     /// What keeps ready best-effort vCPUs in order; default: the bitmap.
     pub ready_queue: Option<At<ReadyQueue>>,
+    /// Whether the cache is divided between the VMs that do not say their colours; default: no.
+    pub cache_colours: Option<At<bool>>,
 }
 
 /// The best-effort time slice of a system that names none.
@@ -181,6 +183,8 @@ pub struct Vm {
     pub talks_to: Option<At<Vec<At<String>>>>,
     /// Fixed physical address of its memory.
     pub host_address: Option<At<Address>>,
+    /// The colours of the cache that its memory has.
+    pub cache_colours: Option<At<ColourRange>>,
     /// Initial ramdisk.
     pub initrd: Option<At<FileName>>,
     /// Command line, `/chosen/bootargs` in the devicetree.
@@ -220,6 +224,7 @@ impl Vm {
             tile: None,
             talks_to: None,
             host_address: None,
+            cache_colours: None,
             initrd: None,
             bootargs: None,
             console: true,

@@ -36,6 +36,7 @@ const SYSTEM: &[Key] = &[
     ("migration", "\"automatic\""),
     ("user_only", "[0]"),
     ("ready_queue", "\"bitmap\""),
+    ("cache_colours", "true"),
 ];
 const SYSTEM_OF_TILES: &[Key] = &[("platform", "\"manycore\"")];
 const FABRIC: &[Key] = &[("design", "\"stamp\"")];
@@ -71,6 +72,7 @@ const VM: &[Key] = &[
     ("image", "\"guest.elf\""),
     ("memory", "\"16MiB\""),
     ("host_address", "0x9000_0000"),
+    ("cache_colours", "\"0-7\""),
     ("initrd", "\"initramfs.cpio\""),
     ("bootargs", "\"console=ttyS0\""),
     ("console", "true"),
@@ -399,6 +401,7 @@ fn read_system(reader: &mut Reader, root: &Table<'_>) -> System {
         migration: table.optional(reader, "migration"),
         user_only: table.array(reader, "user_only"),
         ready_queue: table.optional(reader, "ready_queue"),
+        cache_colours: table.optional(reader, "cache_colours"),
         ..system
     };
     table.finish(reader);
@@ -526,6 +529,7 @@ fn read_vm(reader: &mut Reader, mut table: Table<'_>) -> Vm {
         image: table.required(reader, "image"),
         memory: table.required(reader, "memory"),
         host_address: table.optional(reader, "host_address"),
+        cache_colours: table.optional(reader, "cache_colours"),
         initrd: table.optional(reader, "initrd"),
         bootargs: table.optional(reader, "bootargs"),
         console: table

@@ -4,7 +4,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::source::{At, Source, Span};
-use super::unit::{self, Address, Nanoseconds, Share, Size, Station};
+use super::unit::{self, Address, ColourRange, Nanoseconds, Share, Size, Station};
 use crate::problem::{Code, Problem};
 
 /// A value's description in TOML, as far as its own text can be judged.
@@ -153,6 +153,15 @@ impl Value for Nanoseconds {
 impl Value for Station {
     const EXPECTED: &'static str =
         "an Ethernet address of one station: six bytes in hexadecimal, the first one even";
+
+    fn read(value: &DeValue<'_>) -> Option<Self> {
+        Self::from_text(value.as_str()?)
+    }
+}
+
+impl Value for ColourRange {
+    const EXPECTED: &'static str =
+        "colours: a string with one or a range of them, such as \"3\" or \"0-7\"";
 
     fn read(value: &DeValue<'_>) -> Option<Self> {
         Self::from_text(value.as_str()?)

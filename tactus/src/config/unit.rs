@@ -71,6 +71,41 @@ impl fmt::Display for Share {
     }
 }
 
+/// Colours of a cache, from the first to the last: `"0-7"`, `"3"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColourRange {
+    /// The first one.
+    pub first: u32,
+    /// The last one; perhaps below the first.
+    pub last: u32,
+}
+
+impl ColourRange {
+    /// The colours that a text stands for.
+    pub fn from_text(text: &str) -> Option<Self> {
+        let number = |text: &str| {
+            let digits = text.trim();
+            let plain = digits.bytes().all(|b| b.is_ascii_digit());
+            plain.then(|| digits.parse().ok())?
+        };
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        Some(Self {
+            first: number(first)?,
+            last: number(last)?,
+        })
+    }
+}
+
+impl fmt::Display for ColourRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.first == self.last {
+            write!(f, "{}", self.first)
+        } else {
+            write!(f, "{}-{}", self.first, self.last)
+        }
+    }
+}
+
 const SIZE_UNITS: [(&str, u64); 4] = [
     ("GiB", 1 << 30),
     ("MiB", 1 << 20),

@@ -4,6 +4,7 @@ use tactus_abi::blob::{
     self, Blob, ChannelEnd, Class, Hart, Header, Interrupt, MAGIC, NONE, Name, OnFault, Region,
     Segment, VERSION, Vcpu, Vm, checksum, limit,
 };
+use tactus_planning::colours::Colours;
 use zerocopy::{Immutable, IntoBytes};
 
 use crate::config;
@@ -95,13 +96,7 @@ impl Tables {
             counters: vm.counters.into(),
         });
         self.add_vcpus(plan, index, vm);
-        self.regions.extend(regions.iter().map(|region| Region {
-            guest: region.mapping.guest,
-            host: region.mapping.host,
-            size: region.mapping.size,
-            flags: region.kind,
-            interface: region.interface.into(),
-        }));
+        self.regions.extend(regions.iter().map(region_of));
         self.segments.extend(
             vm.segments
                 .iter()
@@ -226,6 +221,21 @@ fn header(plan: &Plan, tables: &Tables, length: usize) -> Header {
             None => NONE,
         },
         parts: plan.parts,
+    }
+}
+
+/// A region as the blob has it.
+pub(crate) fn region_of(region: &plan::Region) -> Region {
+    let colours = region.colours.map(Colours::region);
+    Region {
+        guest: region.mapping.guest,
+        host: region.mapping.host,
+        size: region.mapping.size,
+        flags: region.kind,
+        run: colours.map_or(0, |colours| colours.run),
+        spread: colours.map_or(0, |colours| colours.spread),
+        interface: region.interface.into(),
+        tables: region.tables,
     }
 }
 

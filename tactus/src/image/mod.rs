@@ -4,7 +4,7 @@
 //! system blob at the hypervisor's symbol `__tactus_blob`, and, from page to page, what each VM's
 //! memory is filled with whenever it starts. The same inputs give the same bytes.
 
-mod blob;
+pub(crate) mod blob;
 
 #[cfg(test)]
 mod tests;

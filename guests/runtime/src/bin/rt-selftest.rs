@@ -538,16 +538,20 @@ fn store(address: u64, value: u64) -> Option<u64> {
     CAUSE.load(Ordering::Relaxed).checked_sub(1)
 }
 
+/// A block within a page.
+#[repr(align(128))]
+struct WithinPage(CallBlock);
+
 /// Makes a call by memory.
 fn call(function: usize, arguments: [u64; 6]) -> (i64, u64) {
-    let mut block = CallBlock {
+    let mut block = WithinPage(CallBlock {
         function: function as u64,
         arguments,
         error: 1,
         value: 1,
-    };
+    });
     assert_eq!(store(map::CALL_BASE, &raw mut block as u64), None);
-    let block = core::hint::black_box(block);
+    let WithinPage(block) = core::hint::black_box(block);
     assert_eq!(block.function, function as u64);
     assert_eq!(block.arguments, arguments);
     (block.error, block.value)
@@ -576,6 +580,9 @@ fn stores_make_calls() {
         block + 4,
         end - length + 8,
         end,
+        // Over the end of a page.
+        end - map::PAGE_SIZE - length + 8,
+        end - map::PAGE_SIZE - 8,
         map::RAM_BASE - 8,
         map::CALL_BASE,
         u64::MAX,
