@@ -5,7 +5,8 @@
 #![no_std]
 #![no_main]
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::slice;
+use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use tactus_guest::channel::{
     Channel, Consumer, FOR_EVER, MessageError, Producer, ReceiveError, SendError,
@@ -206,22 +207,33 @@ fn errors(peer: &mut Peer) {
 /// Higher priorities first, equal ones in order.
 fn order(peer: &mut Peer) {
     assert_eq!(peer.ask(&[Command::Send as u8, 1, 200, 0, 200]), 4);
-    let mut buffer = [0; MESSAGE_SIZE];
+    // Over the end of a page, behind which another one may be elsewhere in the machine's memory.
+    static PAGES: TwoPages = TwoPages([const { AtomicU8::new(0xff) }; 8192]);
+    let inside = &PAGES.0[4096 - MESSAGE_SIZE / 2..][..MESSAGE_SIZE];
+    // SAFETY: atomics are as bytes, and these are nobody else's until this ends.
+    let buffer = unsafe { slice::from_raw_parts_mut(inside.as_ptr() as *mut u8, MESSAGE_SIZE) };
     assert_eq!(
         peer.channel.receive(&mut buffer[..3], 0),
         Err(MessageError::TooLong(MESSAGE_SIZE))
     );
     for expected in [1, 3, 0, 2] {
-        let received = peer.channel.receive(&mut buffer, 0);
+        let received = peer.channel.receive(buffer, 0);
         assert_eq!(received, Ok(MESSAGE_SIZE));
         assert!(
             buffer.iter().all(|byte| *byte == expected),
             "message {expected}"
         );
     }
-    let received = peer.channel.receive(&mut buffer, 0);
+    let received = peer.channel.receive(buffer, 0);
     assert_eq!(received, Err(MessageError::Timeout));
+    let behind = &PAGES.0[4096 + MESSAGE_SIZE / 2..];
+    let mut beside = PAGES.0[..4096 - MESSAGE_SIZE / 2].iter().chain(behind);
+    assert!(beside.all(|byte| byte.load(Ordering::Relaxed) == 0xff));
 }
+
+/// Bytes that begin with a page.
+#[repr(align(4096))]
+struct TwoPages([AtomicU8; 8192]);
 
 /// As many as there is room for, and one more that waits until the other end has taken one.
 fn full(peer: &mut Peer) {

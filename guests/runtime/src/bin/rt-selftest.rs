@@ -202,6 +202,22 @@ fn bad_arguments_are_refused() {
     let reservation = every(1000, 50);
     let words = core::hint::black_box(words);
     assert_eq!(words, [reservation.period, reservation.budget, u64::MAX]);
+    // Over the end of a page, behind which another one may be elsewhere in the machine's memory.
+    static PAGES: TwoPages = TwoPages([const { AtomicU64::new(u64::MAX) }; 1024]);
+    let first = 512 - 3;
+    let query = [number, &raw const PAGES.0[first] as usize, length, 0, 0, 0];
+    // SAFETY: it writes to `PAGES` only, which are atomics.
+    let size = unsafe { call_raw(EXTENSION, RT_QUERY, query) }.result();
+    assert_eq!(size, Ok(length));
+    let end = first + length / size_of::<u64>();
+    for (index, word) in PAGES.0.iter().enumerate() {
+        let word = word.load(Ordering::Relaxed);
+        let written = (first..end).contains(&index);
+        assert_eq!(word != u64::MAX, written, "word {index}");
+        if index == first {
+            assert_eq!(word, reservation.period);
+        }
+    }
     let busy = rt::create(yield_while, &LIVES, &STACKS[0], reservation);
     assert_eq!(busy.err(), Some(RtError::StackInUse));
     LIVES.store(false, Ordering::Relaxed);
@@ -537,6 +553,10 @@ fn store(address: u64, value: u64) -> Option<u64> {
     }
     CAUSE.load(Ordering::Relaxed).checked_sub(1)
 }
+
+/// Words that begin with a page.
+#[repr(align(4096))]
+struct TwoPages([AtomicU64; 1024]);
 
 /// A block within a page.
 #[repr(align(128))]

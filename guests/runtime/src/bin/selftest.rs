@@ -48,6 +48,18 @@ fn long_lines_are_whole() {
     // Longer than the console's pieces; the test that runs this counts them.
     record::samples("countdown", "console", "count", (0..500).rev());
     print!("{:1000}\n", "");
+    // Over the end of a page, behind which another one may be elsewhere in the machine's memory.
+    #[repr(align(4096))]
+    struct TwoPages([u8; 8192]);
+    static PAGES: TwoPages = TwoPages([b'.'; 8192]);
+    let mut dots = &PAGES.0[4096 - 11..][..21];
+    // Where there is no debug console, that is told.
+    while let Ok(written) = sbi::console_write(dots)
+        && written > 0
+    {
+        dots = &dots[written..];
+    }
+    println!();
 }
 
 static TICKS: AtomicU64 = AtomicU64::new(0);
