@@ -395,9 +395,9 @@ impl Region {
 
     /// Whether it has contiguous memory, or else runs of whole pages in ways of at most [`limit::CACHE_WAY`].
     pub const fn has_sound_colours(&self) -> bool {
-        let (run, spread) = (self.run as u32, self.spread as u32);
-        let least = crate::map::PAGE_SIZE.trailing_zeros();
-        spread == 0 || (run >= least && 1 << (run + spread) <= limit::CACHE_WAY)
+        let (run, way) = (self.run as u32, self.run as u32 + self.spread as u32);
+        let [page, most] = [crate::map::PAGE_SIZE, limit::CACHE_WAY];
+        run == way || (run >= page.trailing_zeros() && way <= most.trailing_zeros())
     }
 }
 

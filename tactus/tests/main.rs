@@ -8,6 +8,7 @@ mod attack;
 mod bench_board;
 mod boot;
 mod check;
+mod colours;
 mod distribution;
 mod figure6;
 mod freertos;

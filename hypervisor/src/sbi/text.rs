@@ -29,9 +29,9 @@ pub fn debug_console(
 ) -> SbiResult {
     match function {
         dbcn::CONSOLE_WRITE => {
-            let (from, count) = console_memory(vcpu, a0, a1, a2)?;
+            let from = console_memory(vcpu, a0, a1, a2)?;
             let mut bytes = [0; CONSOLE_CHUNK as usize];
-            let bytes = &mut bytes[..count as usize];
+            let bytes = &mut bytes[..chunk(a0, from) as usize];
             // Safety: `console_memory` has found all of it in the guest's memory. The guest may change the
             // bytes meanwhile; they are copied once and only ever data.
             unsafe {
@@ -40,9 +40,9 @@ pub fn debug_console(
             Ok(put(cx, vcpu, bytes))
         }
         dbcn::CONSOLE_READ => {
-            let (to, most) = console_memory(vcpu, a0, a1, a2)?;
+            let to = console_memory(vcpu, a0, a1, a2)?;
             let mut count = 0;
-            while count < most {
+            while count < chunk(a0, to) {
                 let Some(byte) = vcpu.vm.console_take(cx) else {
                     break;
                 };
@@ -60,10 +60,13 @@ pub fn debug_console(
     }
 }
 
-/// Physical address of a debug console call's buffer, and how many bytes are taken at once: those of one page.
-fn console_memory(vcpu: &Vcpu, length: u64, low: u64, high: u64) -> Result<(u64, u64), SbiError> {
+/// How many bytes of a debug console call's buffer at a physical address are taken at once: those of one page.
+fn chunk(length: u64, at: u64) -> u64 {
+    length.min(CONSOLE_CHUNK).min(PAGE_SIZE - at % PAGE_SIZE)
+}
+
+/// Physical address of the buffer.
+fn console_memory(vcpu: &Vcpu, length: u64, low: u64, high: u64) -> Result<u64, SbiError> {
     let at = vcpu.vm.memory_at(low, length).filter(|_| high == 0);
-    let at = at.ok_or(SbiError::INVALID_PARAM)?;
-    let count = length.min(CONSOLE_CHUNK).min(PAGE_SIZE - at % PAGE_SIZE);
-    Ok((at, count))
+    at.ok_or(SbiError::INVALID_PARAM)
 }

@@ -93,7 +93,7 @@ fn the_blob_says_what_the_description_says() {
         assert_eq!((rt.harts, rt.priority), (0b01, 200));
 
         let regions = blob.regions_of(rtos);
-        let kinds: Vec<u32> = regions.iter().map(|r| r.flags).collect();
+        let kinds: Vec<u16> = regions.iter().map(|r| r.flags).collect();
         assert_eq!(
             kinds,
             [
