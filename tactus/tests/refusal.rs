@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use tactus_abi::blob::{Header, MAGIC, checksum, part};
+use tactus_abi::blob::{Hart, Header, MAGIC, Region, Vcpu, Vm, checksum, part};
 
 use crate::harness::{On, boot as built, cross, process, root};
 
@@ -81,25 +81,65 @@ fn an_image_that_is_damaged() {
     }
 }
 
-#[test]
-fn a_system_that_needs_a_part_which_the_hypervisor_lacks() {
+/// The image with its blob changed, whose checksum is put right.
+fn with_blob(change: impl FnOnce(&mut [u8])) -> Vec<u8> {
     let mut image = image();
-    let blob = image
+    let at = image
         .windows(MAGIC.len())
         .rposition(|bytes| bytes == MAGIC)
         .expect("the image has a blob");
-    let mut put =
-        |at: usize, value: u32| image[blob + at..][..4].copy_from_slice(&value.to_le_bytes());
-    put(std::mem::offset_of!(Header, parts), part::MESSAGES);
-    put(std::mem::offset_of!(Header, crc32), 0);
-    let length = &image[blob + std::mem::offset_of!(Header, length)..][..4];
-    let length = u32::from_le_bytes(length.try_into().expect("four bytes")) as usize;
-    let crc32 = checksum(&image[blob..][..length]);
-    image[blob + std::mem::offset_of!(Header, crc32)..][..4].copy_from_slice(&crc32.to_le_bytes());
+    let length = word(&image[at..], std::mem::offset_of!(Header, length));
+    let blob = &mut image[at..][..length];
+    change(blob);
+    let crc32 = checksum(blob);
+    put(blob, std::mem::offset_of!(Header, crc32), crc32);
+    image
+}
+
+fn word(blob: &[u8], at: usize) -> usize {
+    u32::from_le_bytes(blob[at..][..4].try_into().expect("four bytes")) as usize
+}
+
+fn put(blob: &mut [u8], at: usize, value: u32) {
+    blob[at..][..4].copy_from_slice(&value.to_le_bytes());
+}
+
+#[test]
+fn a_system_that_needs_a_part_which_the_hypervisor_lacks() {
+    let image = with_blob(|blob| put(blob, std::mem::offset_of!(Header, parts), part::MESSAGES));
     assert_refused(
         &boot(&image, "rv64,h=true", "1G"),
         "this hypervisor was built without a part that the system needs",
     );
+}
+
+/// Runs of less than a page, ways that are too large, and a size that overflows when it is spread.
+#[test]
+fn memory_with_impossible_colours() {
+    for (run, spread) in [
+        (11, 1),
+        (0, 4),
+        (12, 10),
+        (21, 1),
+        (64, 1),
+        (255, 255),
+        (12, 60),
+    ] {
+        let image = with_blob(|blob| {
+            let count = |at| word(blob, at);
+            let regions = size_of::<Header>()
+                + count(std::mem::offset_of!(Header, harts)) * size_of::<Hart>()
+                + count(std::mem::offset_of!(Header, vms)) * size_of::<Vm>()
+                + count(std::mem::offset_of!(Header, vcpus)) * size_of::<Vcpu>();
+            blob[regions + std::mem::offset_of!(Region, run)] = run;
+            blob[regions + std::mem::offset_of!(Region, spread)] = spread;
+        });
+        let serial = boot(&image, "rv64,h=true", "1G");
+        assert_refused(
+            &serial,
+            "a region of VM 0 cannot be mapped: its addresses are out of reach",
+        );
+    }
 }
 
 #[test]

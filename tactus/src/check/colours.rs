@@ -98,13 +98,17 @@ fn is_pageable(judge: &mut Judge<'_>, vm: &Vm) -> bool {
     let shared = config.accelerators.as_ref();
     let manager = shared.filter(|shared| manages(shared.manager.as_ref()));
     let (span, key, why) = if let Some(accelerator) = vm.accelerators.first() {
-        (&accelerator.span, "[[vm.accelerator]]", "its accelerator")
+        (
+            &accelerator.span,
+            "the VM's `[[vm.accelerator]]`",
+            "its accelerator",
+        )
     } else if let Some(port) = vm.io_ports.first() {
-        (&port.span, "[[vm.io_port]]", "its I/O port")
+        (&port.span, "the VM's `[[vm.io_port]]`", "its I/O port")
     } else if let Some(shared) = manager {
         (
             &shared.span,
-            "[accelerators]",
+            "`[accelerators]`",
             "the fabric, which fetches bitstreams from it,",
         )
     } else if let Some(address) = &vm.host_address {
@@ -130,7 +134,7 @@ fn is_pageable(judge: &mut Judge<'_>, vm: &Vm) -> bool {
             "{}: with `cache_colours` its memory is in pieces, and {why} reaches only one",
             vm.title()
         ),
-        format!("remove `cache_colours` wherever it stands, or the VM's `{key}`"),
+        format!("remove `cache_colours` wherever it stands, or {key}"),
     );
     false
 }

@@ -166,6 +166,10 @@ impl Value for ColourRange {
     fn read(value: &DeValue<'_>) -> Option<Self> {
         Self::from_text(value.as_str()?)
     }
+
+    fn meant(value: &DeValue<'_>) -> Option<Meant> {
+        integer(value).map(|colour| Meant::value(format!("\"{colour}\"")))
+    }
 }
 
 impl Value for Share {
