@@ -408,8 +408,8 @@ pub fn assert_isolated(plan: &Plan) {
     }
 }
 
-/// Reads any bytes as a blob, as they are and with the checksum put right, and follows every index of what is
-/// taken for one.
+/// Reads any bytes as a blob, as they are and with the version and the checksum put right, and follows every index of
+/// what is taken for one.
 ///
 /// # Panics
 /// The reader does.
@@ -427,6 +427,8 @@ pub fn try_blob(bytes: &[u8]) {
     if length > bytes.len() || length < crc_at + 4 {
         return;
     }
+    let version_at = std::mem::offset_of!(Header, version);
+    aligned[version_at..version_at + 4].copy_from_slice(&blob::VERSION.to_le_bytes());
     let crc = checksum(&aligned[..length]);
     aligned[crc_at..crc_at + 4].copy_from_slice(&crc.to_le_bytes());
     let Ok(blob) = Blob::parse(&aligned[..bytes.len()]) else {
@@ -436,6 +438,11 @@ pub fn try_blob(bytes: &[u8]) {
         let vcpus = blob.vcpus_of(vm).len();
         assert_eq!(vcpus, (vm.vcpus + vm.rt_vcpus) as usize);
         assert!(!blob.regions_of(vm).is_empty());
+        assert!(
+            blob.regions_of(vm)
+                .iter()
+                .all(blob::Region::has_sound_colours)
+        );
         assert_eq!(blob.segments_of(vm).len(), vm.segments as usize);
         for end in blob.channel_ends_of(vm) {
             let peer = &blob.vms[end.peer_vm as usize];
