@@ -94,10 +94,8 @@ impl Stage2 {
         table: &mut impl FnMut() -> Option<&'static mut Table>,
     ) -> Result<&'static AtomicU64, MapError> {
         let mut slot = &mut self.root[(guest >> 30) as usize];
-        for (level_size, shift) in [(GIGAPAGE_SIZE, 21), (MEGAPAGE_SIZE, 12)] {
-            if size == level_size {
-                break;
-            }
+        let mut shift = GIGAPAGE_SIZE.trailing_zeros();
+        while size >> shift == 0 {
             if *slot == 0 {
                 let new = table().ok_or(MapError::Pool)?;
                 *slot = (new.as_ptr() as u64) >> 12 << 10 | VALID;
@@ -107,6 +105,7 @@ impl Stage2 {
             let next = (*slot >> 10 << 12) as *mut Table;
             // Safety: a non-leaf entry points to a table that `table` gave away for this VM alone.
             let next = unsafe { &mut *next };
+            shift -= ENTRIES.trailing_zeros();
             slot = &mut next[(guest >> shift) as usize % ENTRIES];
         }
         if *slot != 0 {
