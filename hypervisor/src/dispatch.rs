@@ -169,11 +169,7 @@ fn switch_and_requeue(
 /// has to be in its place by now.
 #[inline(always)]
 fn handle_pending_signals(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
-    if cx.local.timer.has_budget() {
-        cold_path();
-        begin_budget(&mut cx.local);
-    }
-    if (vcpu.signals() != 0) | cx.local.needs_resched {
+    if (vcpu.signals() != 0) | cx.local.needs_resched | cx.local.timer.has_budget() {
         cold_path();
         return handle_signals_and_enter(cx, vcpu);
     }
@@ -184,12 +180,15 @@ fn handle_pending_signals(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext 
 /// or of the one that had preempted it, which admission counts.
 #[inline(never)]
 fn begin_budget(local: &mut Local) {
-    local.timer.begin_budget(arch::now());
+    if local.timer.has_budget() {
+        local.timer.begin_budget(arch::now());
+    }
 }
 
-/// As [`handle_pending_signals`], when there are some.
+/// As [`handle_pending_signals`], when there are some, or it has a budget.
 #[inline(never)]
 fn handle_signals_and_enter(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
+    begin_budget(&mut cx.local);
     signals::handle_signals(cx, vcpu);
     aftermath::conclude(cx);
     // A stop that was sent before the vCPU had its home here was posted to another hart.
@@ -284,7 +283,7 @@ fn prepare_entry(cx: &mut HartCtx, vcpu: &'static Vcpu, unfinished: bool) -> Nex
         }
     }
     // What it had to do before is its own.
-    if !unfinished && cx.local.timer.has_budget() {
+    if !unfinished {
         begin_budget(&mut cx.local);
     }
     NextContext::enter(&mut cx.local, vcpu)

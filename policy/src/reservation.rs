@@ -290,7 +290,8 @@ impl Account {
             return Wake::Now;
         }
         if !in_proportion {
-            self.left = time * whole / deadline;
+            // No deadline is 0.
+            self.left = (time * whole).checked_div(deadline).unwrap_or(0);
         }
         self.left = self.left.saturating_sub(self.wake_overhead);
         if self.left == 0 {

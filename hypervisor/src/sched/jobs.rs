@@ -71,6 +71,7 @@ pub extern "C" fn disturb(cx: &mut HartCtx, from: u64) {
 }
 
 /// Something has happened to one of its jobs for the `count`th time, which is reported at powers of two.
+#[inline(never)]
 fn report(local: &mut Local, vcpu: &Vcpu, count: u64) {
     if count.is_power_of_two() {
         local.overruns[usize::from(vcpu.handle / 64)] |= 1 << (vcpu.handle % 64);
