@@ -16,10 +16,9 @@ use crate::doorbell::delivery;
 use crate::hart::context::HartCtx;
 use crate::sched::{block, signals};
 use crate::system::system;
-use crate::vm::Vcpu;
+use crate::vm::{Vcpu, Vm};
 use core::sync::atomic::Ordering;
 use endpoint::{Call, slot_size};
-use tactus_abi::blob::Region;
 use tactus_abi::map::PAGE_SIZE;
 use tactus_policy::mailbox::Received;
 use tactus_policy::ready::Handle;
@@ -54,8 +53,12 @@ pub fn begin(
         return Err(SbiError::INVALID_PARAM);
     }
     let priority = u8::try_from(priority).map_err(|_| SbiError::INVALID_PARAM)?;
-    let memory = vcpu.vm.memory_at(address, length);
-    memory.ok_or(SbiError::INVALID_ADDRESS)?;
+    let host = vcpu.vm.memory_at(address, length);
+    let host = host.ok_or(SbiError::INVALID_ADDRESS)?;
+    let part_end = match vcpu.vm.memory().spread {
+        0 => u64::MAX,
+        _ => PAGE_SIZE - address % PAGE_SIZE,
+    };
     let until = match (timeout, answer) {
         (0, _) | (_, AnswerTo::Block(_)) => 0,
         _ => arch::now().saturating_add(timeout),
@@ -68,6 +71,8 @@ pub fn begin(
         end,
         endpoint: &system().endpoints[index as usize],
         address,
+        host,
+        part_end,
         length,
         priority,
         until,
@@ -83,7 +88,7 @@ pub fn continue_call(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
     while let Some(call) = &mut cx.bodies.of(vcpu).message {
         let result = match call.slot {
             Some(slot) if call.done < call.length => {
-                copy(vcpu.vm.memory(), call, slot);
+                copy(vcpu.vm, call, slot);
                 None
             }
             Some(_) => {
@@ -152,19 +157,21 @@ fn take_slot(cx: &mut HartCtx, vcpu: &'static Vcpu, call: &mut Call) -> Result<b
 }
 
 /// Copies a piece.
-fn copy(memory: &Region, call: &mut Call, slot: u64) {
-    let own = memory.host_at(call.address - memory.guest + call.done);
-    let slot = slot + call.done;
+fn copy(vm: &Vm, call: &mut Call, slot: u64) {
+    if call.done == call.part_end {
+        call.host = vm.host_of(call.address + call.done) - call.done;
+        call.part_end += PAGE_SIZE;
+    }
     let (from, to) = match call.sends {
-        true => (own, slot),
-        false => (slot, own),
+        true => (call.host, slot),
+        false => (slot, call.host),
     };
-    let left = (call.length - call.done).min(PAGE_SIZE - own % PAGE_SIZE);
+    let left = call.length.min(call.part_end) - call.done;
     let count = left.min(memory::piece(from, to, PIECE));
     // Safety: `begin` has found all of the caller's bytes in its VM's memory, where nothing of the hypervisor is; other vCPUs
     // of the VM may write them, but they are only ever data. The slot is this vCPU's alone, and large enough for its message.
     unsafe {
-        memory::copy_shared(from, to, count);
+        memory::copy_shared(from + call.done, to + call.done, count);
     }
     call.done += count;
 }

@@ -576,6 +576,7 @@ impl Plan {
             .collect();
         if vm.colours.is_some() {
             let mappings: Vec<Mapping> = regions.iter().map(Region::as_mapped).collect();
+            // 64 GiB, the most that a platform has, take half as many as there can be.
             regions[0].tables = table_pages(&mappings) as u16;
         }
         regions

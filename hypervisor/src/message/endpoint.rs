@@ -29,6 +29,10 @@ pub struct Call {
     pub endpoint: &'static Endpoint,
     /// Guest-physical address of the caller's bytes, which are in its VM's memory.
     pub address: u64,
+    /// Physical address of the first one, if all followed those of the present page.
+    pub host: u64,
+    /// How many bytes are before the end of that page: only of a VM with colours the next ones are elsewhere.
+    pub part_end: u64,
     /// Bytes to copy; before the message is known: that there is room for.
     pub length: u64,
     /// The message's.
