@@ -31,7 +31,7 @@
 
 mod monitor;
 mod packets;
-mod registers;
+pub(crate) mod registers;
 mod target;
 mod wire;
 

@@ -7,6 +7,7 @@
 use crate::board::Board;
 use crate::code::PAGE;
 use crate::devices::Storm;
+use crate::gdb::registers;
 use crate::machine::Part;
 use crate::memory::{Memory, NoMemory};
 use crate::privileged::{Access, Context, Effects, Mode, PageTables, Privilege, Privileged};
@@ -45,6 +46,67 @@ pub struct NoCsr(
     /// Its number.
     pub u16,
 );
+
+/// A register of a hart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Register {
+    /// An integer register, 0 to 31.
+    X(usize),
+    /// The address of the next instruction.
+    Pc,
+    /// A floating-point register, 0 to 31.
+    F(usize),
+    /// A CSR, by its number.
+    Csr(u16),
+}
+
+impl Register {
+    /// The register of that name: `pc`, `x10` or `a0`, `f10` or `fa0`, or a CSR's.
+    ///
+    /// ```
+    /// use tactus_board::inspect::Register;
+    /// use tactus_board::privileged::number::SEPC;
+    /// for (name, register) in [
+    ///     ("a0", Register::X(10)),
+    ///     ("x10", Register::X(10)),
+    ///     ("fa0", Register::F(10)),
+    ///     ("sepc", Register::Csr(SEPC)),
+    /// ] {
+    ///     assert_eq!(Register::named(name), Some(register));
+    /// }
+    /// assert_eq!(Register::named("x32"), None);
+    /// ```
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let numbered = |letter| {
+            let digits: &str = name.strip_prefix(letter)?;
+            let number: usize = digits.parse().ok().filter(|number| *number < 32)?;
+            (number.to_string() == digits).then_some(number)
+        };
+        match name {
+            "pc" => Some(Self::Pc),
+            // The ABI has two names for it.
+            "s0" => Some(Self::X(8)),
+            _ => registers::integer(name)
+                .or_else(|| numbered('x'))
+                .map(Self::X)
+                .or_else(|| {
+                    registers::float(name)
+                        .or_else(|| numbered('f'))
+                        .map(Self::F)
+                })
+                .or_else(|| registers::csr(name).map(Self::Csr)),
+        }
+    }
+
+    /// The integer registers and `pc`, by their names in the ABI.
+    pub fn general() -> impl Iterator<Item = (&'static str, Self)> {
+        let integer = registers::INTEGER.iter().enumerate();
+        integer
+            .map(|(number, (name, _))| (*name, Self::X(number)))
+            .chain([("pc", Self::Pc)])
+    }
+}
 
 /// Page tables, looked at without a trace.
 struct Look<'a>(&'a Memory);
@@ -94,6 +156,46 @@ impl Board {
         if hart.privileged.float_enabled() {
             hart.dirty_float();
         }
+    }
+
+    /// What a register of a hart holds; `None`: there is no such CSR.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart or register.
+    #[must_use]
+    pub fn register(&self, hart: usize, register: Register) -> Option<u64> {
+        match register {
+            Register::X(number) => Some(self.x(hart, number)),
+            Register::Pc => Some(self.pc(hart)),
+            Register::F(number) => Some(self.f(hart, number)),
+            Register::Csr(number) => self.csr(hart, number),
+        }
+    }
+
+    /// Sets a register of a hart ([`set_x`](Self::set_x), [`set_pc`](Self::set_pc), [`set_f`](Self::set_f),
+    /// [`set_csr`](Self::set_csr)).
+    ///
+    /// # Errors
+    ///
+    /// When there is no such CSR, or it is read-only.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such hart or register.
+    pub fn set_register(
+        &mut self,
+        hart: usize,
+        register: Register,
+        value: u64,
+    ) -> Result<(), NoCsr> {
+        match register {
+            Register::X(number) => self.set_x(hart, number, value),
+            Register::Pc => self.set_pc(hart, value),
+            Register::F(number) => self.set_f(hart, number, value),
+            Register::Csr(number) => return self.set_csr(hart, number, value),
+        }
+        Ok(())
     }
 
     /// The mode of a hart.

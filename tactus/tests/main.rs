@@ -22,6 +22,7 @@ mod io;
 mod leak;
 mod line;
 mod linux;
+mod live;
 mod machine;
 mod manycore;
 mod new;

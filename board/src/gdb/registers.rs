@@ -70,7 +70,7 @@ impl RegId for Number {
 }
 
 /// The integer registers' names, with the type that gdb is to print each as.
-const INTEGER: [(&str, &str); 32] = [
+pub const INTEGER: [(&str, &str); 32] = [
     ("zero", "int"),
     ("ra", "code_ptr"),
     ("sp", "data_ptr"),
@@ -198,6 +198,28 @@ fn csrs() -> impl Iterator<Item = (String, u16)> {
         .chain(row("mhpmevent", csr::MHPMEVENT3, 3, 31))
         .chain(row("mhpmcounter", csr::MHPMCOUNTER3, 3, 31))
         .chain(row("hpmcounter", csr::HPMCOUNTER3, 3, 31))
+}
+
+/// The number of the integer register of that name.
+pub fn integer(name: &str) -> Option<usize> {
+    INTEGER.iter().position(|(known, _)| *known == name)
+}
+
+/// The number of the floating-point register of that name.
+pub fn float(name: &str) -> Option<usize> {
+    FLOAT.iter().position(|known| *known == name)
+}
+
+/// The number of the CSR of that name, `fcsr` and its parts included.
+pub fn csr(name: &str) -> Option<u16> {
+    let parts = [
+        ("fflags", csr::FFLAGS),
+        ("frm", csr::FRM),
+        ("fcsr", csr::FCSR),
+    ];
+    let known = parts.map(|(name, number)| (name.to_owned(), number));
+    let mut all = known.into_iter().chain(csrs());
+    all.find_map(|(known, number)| (known == name).then_some(number))
 }
 
 /// The description of a hart's registers (gdb's manual, "RISC-V Features").

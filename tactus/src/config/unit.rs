@@ -11,7 +11,18 @@ pub struct Size(pub u64);
 pub struct Address(pub u64);
 
 /// A length of time in nanoseconds: `"10ms"`, `"812.5us"`, `"1s"`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    serde::Serialize,
+    serde::Deserialize,
+)]
 pub struct Nanoseconds(pub u64);
 
 /// An Ethernet address of one station: `"02:00:00:00:00:01"`.

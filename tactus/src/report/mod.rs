@@ -197,7 +197,8 @@ impl Quantity<'_> {
             .unwrap_or_default()
     }
 
-    fn picture(&self, subtitle: String, journal: &Journal) -> Picture<'_> {
+    /// Its picture, in a report of a run with this journal.
+    pub fn picture(&self, subtitle: String, journal: &Journal) -> Picture<'_> {
         let deadline = journal.vm(self.vm).and_then(|vm| {
             let stated = vm.deadlines.get(self.name)?;
             let (_, first) = self.phases.first()?;
@@ -222,7 +223,7 @@ impl Quantity<'_> {
 }
 
 /// What pictures of a run say of where they come from: commit, board, pace, seed.
-fn subtitle(outcome: &Outcome, about: &About) -> String {
+pub fn subtitle(outcome: &Outcome, about: &About) -> String {
     let commit = about
         .commit
         .as_ref()

@@ -188,6 +188,19 @@ pub(super) fn height(lines: usize) -> u32 {
 }
 
 impl Picture<'_> {
+    /// It as SVG.
+    ///
+    /// # Errors
+    /// There are no samples.
+    pub fn svg_text(&self) -> Result<String, Error> {
+        let mut text = String::new();
+        self.draw(
+            SVGBackend::with_string(&mut text, self.size()),
+            Path::new(&self.title),
+        )?;
+        Ok(text)
+    }
+
     /// Draws it at `path` as SVG.
     ///
     /// # Errors
@@ -441,6 +454,7 @@ mod tests {
         };
         picture.svg(&path).expect("it can be drawn");
         let svg = std::fs::read_to_string(&path).expect("it was written");
+        assert_eq!(picture.svg_text().expect("it can be drawn"), svg);
         for text in [
             "latency of &lt;rt&gt;",
             "commit 0123, board soc",

@@ -27,6 +27,19 @@ pub struct Waveform<'a> {
 }
 
 impl Waveform<'_> {
+    /// It as SVG.
+    ///
+    /// # Errors
+    /// No pin changes.
+    pub fn svg_text(&self) -> Result<String, Error> {
+        let mut text = String::new();
+        self.draw(
+            SVGBackend::with_string(&mut text, SIZE),
+            Path::new(&self.title),
+        )?;
+        Ok(text)
+    }
+
     /// Draws it at `path` as SVG.
     ///
     /// # Errors
@@ -122,6 +135,7 @@ mod tests {
         assert!(text.contains("pin 0") && text.contains("pin 1"), "{text}");
         let lines = text.matches("stroke-width=\"2\"").count();
         assert_eq!(lines, 2, "a line for each pin: {text}");
+        assert_eq!(waveform.svg_text().expect("it can be drawn"), text);
         waveform.changes = &[];
         assert!(waveform.svg(&path).is_err());
     }

@@ -14,6 +14,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use miette::miette;
 use tactus_board::account::{Doing, Spent};
 use tactus_board::board::{self as engine, Board, MemoryModel, Pace};
 use tactus_board::bus::Stop;
@@ -27,7 +28,9 @@ use tactus_board::time::{Clock, Femtoseconds};
 use tactus_board::trace::EventKind;
 use tactus_board::{privileged::Privilege, timing::Counts};
 
-use crate::artifacts::Artifacts;
+use crate::artifacts::{Artifacts, Missing};
+use crate::boot;
+use crate::image::Image;
 
 use super::machine::{self, End, Output, SEED};
 use super::script::Player;
@@ -41,6 +44,7 @@ use lines::Lines;
 use paths::Paths;
 use perfetto::Trace;
 use probe::{Hits, Place, Probe};
+use saved::{Saved, Written};
 use sharing::Sharing;
 use spent::Meter;
 use stay::Stays;
@@ -49,9 +53,11 @@ use watch::Watch;
 
 pub mod jobs;
 mod lines;
+pub mod live;
 pub mod paths;
 pub mod perfetto;
 pub mod probe;
+mod saved;
 pub mod sharing;
 pub mod spent;
 pub mod stay;
@@ -150,6 +156,22 @@ pub struct Fabric {
 }
 
 impl Options {
+    /// The board for a system, fast from reset on: of the profile that is named, or in the file that is; else that of the
+    /// system's platform, or `soc`. The system's design is in its fabric.
+    ///
+    /// # Errors
+    /// There is no such profile, or the design's model is not to be had.
+    pub fn of(image: &Image, profile: Option<&str>) -> miette::Result<Self> {
+        let platform = Profile::names().find(|name| *name == image.platform);
+        let mut options = Self::new(boot::profile(profile.or(platform).unwrap_or("soc"))?);
+        if let Some(design) = &image.design {
+            let missing = |missing: Missing| miette!(help = missing.cure, "{}", missing.reason);
+            let model = Artifacts::chosen().model(design).map_err(missing)?;
+            options.fabric = Some(Fabric { model, waves: None });
+        }
+        Ok(options)
+    }
+
     /// A board of that profile, fast from reset on.
     pub fn new(profile: Profile) -> Self {
         Self {
@@ -176,6 +198,17 @@ impl Options {
             now: Arc::default(),
         }
     }
+}
+
+/// The accelerators' interfaces in the fabric, and what the report calls them.
+pub fn interfaces(image: &Image) -> Vec<(u8, String)> {
+    let shared = image.accelerators.iter().flat_map(|shared| &shared.devices);
+    shared
+        .map(|device| {
+            let vm = image.vms.get(device.vm).map_or("?", String::as_str);
+            (device.interface, format!("{} of {vm}", device.task))
+        })
+        .collect()
 }
 
 /// What a hart's cycles went to.
@@ -331,91 +364,6 @@ pub(super) struct Machine {
 impl Machine {
     /// Makes a board as `options` want it and lets it run.
     pub(super) fn start(plan: &Plan, options: &Options) -> Result<Self, Error> {
-        let launch = &plan.launch;
-        let firmware_path = find_firmware()?;
-        let firmware = read(&firmware_path)?;
-        let image = read(&launch.image)?;
-        let wanted = setup::Options {
-            harts: Some(launch.harts as usize),
-            memory: Some(launch.memory_bytes),
-            quantum: options.quantum,
-            seed: options.seed,
-            memory_model: options.memory_model,
-            start: None,
-            spare_uart: spare_uart(options, plan.line),
-        };
-        let unfit = |reason: String| Error::Board {
-            profile: options.profile.name.clone(),
-            reason,
-        };
-        if wanted.spare_uart.is_none()
-            && let ConsoleLine::Spare(vm) = plan.line
-        {
-            let vm = &plan.vms[vm];
-            return Err(unfit(format!(
-                "it has no spare UART, and {vm} has the other"
-            )));
-        }
-        let timebase_hz = options.profile.timebase_hz;
-        if timebase_hz != plan.timebase_hz {
-            return Err(unfit(format!(
-                "its `time` counts at {timebase_hz} Hz, and the guests are told {} Hz",
-                plan.timebase_hz
-            )));
-        }
-        let (mut board, console) = setup::board(&options.profile, &wanted, Vec::new())
-            .map_err(|error| unfit(error.to_string()))?;
-        let mut lines = match (wanted.spare_uart, plan.line.vm()) {
-            (Some(spare), Some(vm)) => Lines::two(spare, console, vm),
-            _ => Lines::one(console),
-        };
-        let mut ends = ends::Watch::default();
-        if let Some(fabric) = &options.fabric {
-            let design;
-            (design, ends) = ends::Watch::of(Box::new(Model::load(&fabric.model)?), options.ends);
-            setup::load_fabric(&mut board, &options.profile, design)
-                .map_err(|error| unfit(error.to_string()))?;
-            if let (Some(waves), Some(coupling)) = (&fabric.waves, board.fabric()) {
-                coupling.record(waves.clone());
-            }
-        }
-        let software = Software {
-            firmware: &firmware,
-            kernel: Some(&image),
-            bootargs: Some(launch.bootargs.as_str()).filter(|bootargs| !bootargs.is_empty()),
-            ..Software::default()
-        };
-        setup::boot(&mut board, &options.profile, &software)
-            .map_err(|error| unfit(error.to_string()))?;
-        for (at, fault) in &options.faults {
-            board
-                .inject(*at, *fault)
-                .map_err(|error| unfit(error.to_string()))?;
-        }
-        let saved = match &options.restore {
-            Some(path) => {
-                let saved = Saved::take_back(path, &mut board)?;
-                lines.go_on_behind(&saved.written);
-                Some(saved)
-            }
-            None => None,
-        };
-        let trace = match &options.trace {
-            Some(path) => Some({
-                let devices: Vec<&str> = board.devices().map(|(name, ..)| name).collect();
-                Trace::create(path, board.harts(), &devices, &plan.vms, options).map_err(
-                    |error| Error::Trace {
-                        path: path.clone(),
-                        error,
-                    },
-                )?
-            }),
-            None => None,
-        };
-        let timeline = options.timeline.clone().map(|interfaces| {
-            let devices: Vec<&str> = board.devices().map(|(name, ..)| name).collect();
-            Timeline::new(board.harts(), &devices, options, interfaces)
-        });
         let listener = match options.gdb {
             Some(port) => Some(gdb::listen(port).map_err(|error| Error::Gdb { port, error })?),
             None => None,
@@ -423,45 +371,21 @@ impl Machine {
         let under_gdb = listener.is_some();
         let guests = debugger::guests(&plan.vms);
         let (sender, output) = sync_channel(CHUNKS);
-        let cancel = Arc::new(AtomicBool::new(false));
-        let interactive = Arc::new(AtomicBool::new(false));
-        let board_harts = board.harts();
-        let fabric = board
-            .devices()
-            .position(|(name, ..)| name == crate::fabric::DEVICE);
-        let fabric = fabric.map(|place| place as u16);
-        let run = Run {
-            board,
-            lines: lines.clone(),
-            watch: Watch::new(plan, &options.timed_from),
-            player: plan.player(),
-            limit: plan.limit.map(femtoseconds),
-            clock: Clock::from_hertz(options.profile.clock_hz),
-            now: Femtoseconds::default(),
-            timed_since: None,
-            hits: Hits::new(&options.probes),
-            meters: vec![Meter::default(); board_harts],
-            stays: Stays::default(),
-            paths: Paths::new(options.paths.as_deref().cloned().unwrap_or_default()),
-            jobs: Jobs::new(options.jobs.clone()),
-            sharing: Sharing::new(options.sharing, fabric, plan.vms.len()),
-            ends,
-            trace,
-            timeline,
-            lost: 0,
-            trace_error: None,
-            storms: plan.storms.clone(),
-            names: plan.vms.clone(),
-            vms: plan.vms.len(),
-            options: options.clone(),
-            cancel: Arc::clone(&cancel),
-            interactive: Arc::clone(&interactive),
-            ahead: Duration::ZERO,
-            sender,
-            ending: None,
-            written: Vec::new(),
-            snapshot_error: None,
+        let mut run = Run::new(plan, options)?;
+        run.sender = Some(sender);
+        run.keeps_output = options.snapshot.is_some();
+        let saved = match &options.restore {
+            Some(path) => Some(Saved::read(path, plan.vms.len(), &mut run.board)?),
+            None => None,
         };
+        if saved.as_ref().is_some_and(|saved| saved.typing.is_busy()) {
+            run.player.get_or_insert(Player::new(None, None, &plan.vms));
+        }
+        let (lines, cancel, interactive) = (
+            run.lines.clone(),
+            Arc::clone(&run.cancel),
+            Arc::clone(&run.interactive),
+        );
         let runner = thread::Builder::new()
             .name("board".to_owned())
             .spawn(move || run.finish(listener, guests, saved))
@@ -594,61 +518,196 @@ struct Run {
     interactive: Arc<AtomicBool>,
     /// How far virtual time is ahead of the host's, while there is interactive input.
     ahead: Duration,
-    sender: SyncSender<Vec<u8>>,
+    /// Where what is written goes; `None`: it is kept.
+    sender: Option<SyncSender<Vec<u8>>>,
     /// How the last slice under gdb ended.
     ending: Option<gdb::End>,
-    /// All that was written so far, when a snapshot is wanted.
-    written: Vec<u8>,
+    /// What was seen so far at the ends of the fabric's wires.
+    seen: ends::Seen,
+    /// Whether that is all that there was of pins since reset.
+    sees_all_pins: bool,
+    /// The place at which the run is to pause, and the hart that has come to it.
+    awaited: Option<Place>,
+    came: Option<usize>,
+    /// The phase that was waited for has begun within this slice.
+    phase_begun: bool,
+    /// Whether what is written is kept.
+    keeps_output: bool,
+    /// Whether the caller lets it run in pieces, which may end anywhere.
+    is_stepped: bool,
+    /// All that was written so far, where it is kept.
+    written: Written,
     /// Why the snapshot could not be written.
     snapshot_error: Option<String>,
 }
 
-/// What a snapshot of a run holds beside the board: what the system had written, so that the run's journal is whole
-/// when it goes on.
-struct Saved {
-    now: Femtoseconds,
-    written: Vec<u8>,
-}
-
-impl Saved {
-    /// What its file begins with: name and version.
-    const MAGIC: &[u8; 16] = b"tactus run     1";
-
-    fn write(&self, path: &Path, board: &mut Board) -> io::Result<()> {
-        let mut bytes = Self::MAGIC.to_vec();
-        bytes.extend(self.now.0.to_le_bytes());
-        bytes.extend((self.written.len() as u64).to_le_bytes());
-        bytes.extend(&self.written);
-        bytes.extend(board.snapshot());
-        std::fs::write(path, bytes)
-    }
-
-    /// Reads a snapshot and gives the board its state.
-    fn take_back(path: &Path, board: &mut Board) -> Result<Self, Error> {
-        let refuse = |reason: &str| Error::Snapshot {
-            path: path.to_owned(),
-            reason: reason.to_owned(),
+impl Run {
+    /// Makes a board as `options` want it, at reset.
+    fn new(plan: &Plan, options: &Options) -> Result<Self, Error> {
+        let launch = &plan.launch;
+        let firmware_path = find_firmware()?;
+        let firmware = read(&firmware_path)?;
+        let image = read(&launch.image)?;
+        let wanted = setup::Options {
+            harts: Some(launch.harts as usize),
+            memory: Some(launch.memory_bytes),
+            quantum: options.quantum,
+            seed: options.seed,
+            memory_model: options.memory_model,
+            start: None,
+            spare_uart: spare_uart(options, plan.line),
         };
-        let bytes = read(path)?;
-        let short = || refuse("it is damaged");
-        let rest = bytes
-            .strip_prefix(Self::MAGIC)
-            .ok_or_else(|| refuse("it is no snapshot of a run, or one of another version"))?;
-        let (now, rest) = rest.split_first_chunk().ok_or_else(short)?;
-        let (length, rest) = rest.split_first_chunk().ok_or_else(short)?;
-        let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| short())?;
-        let (written, state) = rest.split_at_checked(length).ok_or_else(short)?;
-        board
-            .restore(state)
-            .map_err(|error| refuse(&error.to_string()))?;
+        let unfit = |reason: String| Error::Board {
+            profile: options.profile.name.clone(),
+            reason,
+        };
+        if wanted.spare_uart.is_none()
+            && let ConsoleLine::Spare(vm) = plan.line
+        {
+            let vm = &plan.vms[vm];
+            return Err(unfit(format!(
+                "it has no spare UART, and {vm} has the other"
+            )));
+        }
+        let timebase_hz = options.profile.timebase_hz;
+        if timebase_hz != plan.timebase_hz {
+            return Err(unfit(format!(
+                "its `time` counts at {timebase_hz} Hz, and the guests are told {} Hz",
+                plan.timebase_hz
+            )));
+        }
+        let (mut board, console) = setup::board(&options.profile, &wanted, Vec::new())
+            .map_err(|error| unfit(error.to_string()))?;
+        let lines = match (wanted.spare_uart, plan.line.vm()) {
+            (Some(spare), Some(vm)) => Lines::two(spare, console, vm),
+            _ => Lines::one(console),
+        };
+        let mut ends = ends::Watch::default();
+        if let Some(fabric) = &options.fabric {
+            let design;
+            (design, ends) = ends::Watch::of(Box::new(Model::load(&fabric.model)?), options.ends);
+            setup::load_fabric(&mut board, &options.profile, design)
+                .map_err(|error| unfit(error.to_string()))?;
+            if let (Some(waves), Some(coupling)) = (&fabric.waves, board.fabric()) {
+                coupling.record(waves.clone());
+            }
+        }
+        let software = Software {
+            firmware: &firmware,
+            kernel: Some(&image),
+            bootargs: Some(launch.bootargs.as_str()).filter(|bootargs| !bootargs.is_empty()),
+            ..Software::default()
+        };
+        setup::boot(&mut board, &options.profile, &software)
+            .map_err(|error| unfit(error.to_string()))?;
+        for (at, fault) in &options.faults {
+            board
+                .inject(*at, *fault)
+                .map_err(|error| unfit(error.to_string()))?;
+        }
+        let trace = match &options.trace {
+            Some(path) => Some({
+                let devices: Vec<&str> = board.devices().map(|(name, ..)| name).collect();
+                Trace::create(path, board.harts(), &devices, &plan.vms, options).map_err(
+                    |error| Error::Trace {
+                        path: path.clone(),
+                        error,
+                    },
+                )?
+            }),
+            None => None,
+        };
+        let timeline = options.timeline.clone().map(|interfaces| {
+            let devices: Vec<&str> = board.devices().map(|(name, ..)| name).collect();
+            Timeline::new(board.harts(), &devices, options, interfaces)
+        });
+        let board_harts = board.harts();
+        let fabric = board
+            .devices()
+            .position(|(name, ..)| name == crate::fabric::DEVICE);
+        let fabric = fabric.map(|place| place as u16);
         Ok(Self {
-            now: Femtoseconds(u64::from_le_bytes(*now)),
-            written: written.to_vec(),
+            board,
+            lines,
+            watch: Watch::new(plan, &options.timed_from),
+            player: plan.player(),
+            limit: plan.limit.map(femtoseconds),
+            clock: Clock::from_hertz(options.profile.clock_hz),
+            now: Femtoseconds::default(),
+            timed_since: None,
+            hits: Hits::new(&options.probes),
+            meters: vec![Meter::default(); board_harts],
+            stays: Stays::default(),
+            paths: Paths::new(options.paths.as_deref().cloned().unwrap_or_default()),
+            jobs: Jobs::new(options.jobs.clone()),
+            sharing: Sharing::new(options.sharing, fabric, plan.vms.len()),
+            ends,
+            trace,
+            timeline,
+            lost: 0,
+            trace_error: None,
+            storms: plan.storms.clone(),
+            names: plan.vms.clone(),
+            vms: plan.vms.len(),
+            options: options.clone(),
+            cancel: Arc::default(),
+            interactive: Arc::default(),
+            ahead: Duration::ZERO,
+            sender: None,
+            ending: None,
+            seen: ends::Seen::default(),
+            sees_all_pins: options.ends.pins > 0 && options.restore.is_none(),
+            awaited: None,
+            came: None,
+            phase_begun: false,
+            keeps_output: false,
+            is_stepped: false,
+            written: Written::default(),
+            snapshot_error: None,
         })
     }
-}
 
-impl Run {
+    /// Has all watched that is to be, and goes on from `saved` where that is given.
+    fn begin(&mut self, saved: Option<Saved>) {
+        for probe in &self.options.probes {
+            self.board.probe(probe.place.address);
+        }
+        // Their numbers are behind those of the probes.
+        for look in self.options.paths.iter().flat_map(|watch| &watch.looks) {
+            self.board.probe(*look);
+        }
+        if self.sees_events() {
+            self.board.record(true);
+        }
+        let timed_since = saved.as_ref().and_then(|saved| saved.timed_since);
+        match &self.options.timed_from {
+            Some(Marker::Place(place)) if timed_since.is_none() => {
+                self.board.stop_at(place.address);
+            }
+            Some(Marker::Cycle(0)) => self.options.pace = Pace::Timed,
+            _ => {}
+        }
+        if let Some(saved) = saved {
+            self.lines.go_on_behind(saved.written.bytes());
+            self.now = saved.now;
+            self.timed_since = saved.timed_since;
+            if let Some(player) = &mut self.player {
+                player.resume(saved.typing);
+            }
+            // What was written before is part of the run; so is the phase that began with it.
+            let mut begun = false;
+            for (time, piece) in saved.written.pieces_from(0) {
+                begun |= self.hand_on(time, piece);
+            }
+            if begun && self.options.timed_from.is_some() {
+                self.become_timed();
+            }
+        }
+        if self.options.pace == Pace::Timed {
+            self.become_timed();
+        }
+    }
+
     fn finish(
         mut self,
         listener: Option<TcpListener>,
@@ -662,31 +721,7 @@ impl Run {
             Ok(server) => server,
             Err(error) => return (End::Failed(error.to_string()), self.facts()),
         };
-        for probe in &self.options.probes {
-            self.board.probe(probe.place.address);
-        }
-        // Their numbers are behind those of the probes.
-        for look in self.options.paths.iter().flat_map(|watch| &watch.looks) {
-            self.board.probe(*look);
-        }
-        if self.sees_events() {
-            self.board.record(true);
-        }
-        match &self.options.timed_from {
-            Some(Marker::Place(place)) => self.board.stop_at(place.address),
-            Some(Marker::Cycle(0)) => self.options.pace = Pace::Timed,
-            _ => {}
-        }
-        if let Some(saved) = saved {
-            self.now = saved.now;
-            // What was written before is part of the run; so is the phase that began with it.
-            if self.hand_on(saved.written) && self.options.timed_from.is_some() {
-                self.become_timed();
-            }
-        }
-        if self.options.pace == Pace::Timed {
-            self.become_timed();
-        }
+        self.begin(saved);
         let end = loop {
             let (begin, before) = (Instant::now(), self.now);
             if let Some(end) = self.slice(server.as_mut()) {
@@ -712,8 +747,23 @@ impl Run {
             }
             (None, Ok(())) => end,
         };
+        if let Some(trace) = self.trace.take()
+            && let Err(error) = trace.finish(self.now)
+        {
+            self.trace_error = Some(error.to_string());
+        }
         let facts = self.facts();
         (end, facts)
+    }
+
+    /// Whether all harts wait, and no input has come that could wake one.
+    fn sleeps(&self) -> bool {
+        !self.lines.need_attention() && self.board.asleep()
+    }
+
+    /// Whether there is something to do on the consoles as time passes.
+    fn plays(&self) -> bool {
+        self.player.as_ref().is_some_and(Player::needs_time)
     }
 
     /// Runs to the end of a slice, or to where something is to be done before, under gdb if there is a `server`. Gives
@@ -722,8 +772,8 @@ impl Run {
         if self.cancel.load(Ordering::Relaxed) {
             return Some(End::Off);
         }
-        if !self.lines.need_attention() && self.board.asleep() {
-            let plays = self.player.as_ref().is_some_and(Player::needs_time);
+        if self.sleeps() {
+            let plays = self.plays();
             if !self.awaits_input() && !plays {
                 return Some(End::Failed(
                     "all harts wait, and nothing will ever wake them".to_owned(),
@@ -784,22 +834,37 @@ impl Run {
             engine::Outcome::Condition | engine::Outcome::Watchpoint { .. } => {
                 self.now = self.now.max(self.board.time());
             }
-            engine::Outcome::Breakpoint { hart, .. } => {
+            engine::Outcome::Breakpoint { hart, pc } => {
                 self.now = self.now.max(self.board.time());
-                if let Some(Marker::Place(place)) = &self.options.timed_from
-                    && place.holds(self.board.doing(hart))
+                let doing = self.board.doing(hart);
+                let is_at = |place: &Place| place.address == pc && place.holds(doing);
+                if self.awaited.as_ref().is_some_and(is_at) {
+                    self.came = Some(hart);
+                }
+                if let (Some(Marker::Place(place)), None) =
+                    (&self.options.timed_from, self.timed_since)
+                    && is_at(place)
                 {
-                    self.board.remove_stop(place.address);
+                    if self.awaited.as_ref().map(|awaited| awaited.address) != Some(pc) {
+                        self.board.remove_stop(pc);
+                    }
                     switches = true;
                 }
             }
         }
-        if self.take_output() && self.timed_since.is_none() {
-            switches = true;
-        }
+        self.phase_begun |= self.take_output();
         self.take_events();
+        // A pause by the caller makes no difference: what follows from the output does so at the end of a whole slice.
+        let paused =
+            self.came.is_some() || (self.is_stepped && !self.now.0.is_multiple_of(SLICE.0));
+        if !paused {
+            switches |= std::mem::take(&mut self.phase_begun) && self.timed_since.is_none();
+        }
         if switches && end.is_none() {
             self.become_timed();
+        }
+        if paused {
+            return end;
         }
         end.or_else(|| self.watch.over(self.now).then_some(End::Off))
             .or_else(|| self.play())
@@ -849,39 +914,42 @@ impl Run {
     /// Writes the snapshot that is wanted.
     fn save(&mut self) {
         if let Some(path) = &self.options.snapshot {
-            let written = std::mem::take(&mut self.written);
-            let saved = Saved {
-                now: self.now,
-                written,
-            };
-            if let Err(error) = saved.write(path, &mut self.board) {
+            let path = path.clone();
+            if let Err(error) = std::fs::write(&path, self.snapshot()) {
                 self.snapshot_error = Some(format!("{}: {error}", path.display()));
             }
-            self.written = saved.written;
         }
+    }
+
+    /// The run's state.
+    fn snapshot(&mut self) -> Vec<u8> {
+        let typing = self.player.as_ref().map(Player::typing).unwrap_or_default();
+        let (now, since) = (self.now, self.timed_since);
+        Saved::to_bytes(now, since, typing, &self.written, &mut self.board)
     }
 
     /// Hands on what was written; tells whether the phase that was waited for has begun.
     fn take_output(&mut self) -> bool {
         let bytes = self.lines.take_output();
-        !bytes.is_empty() && self.hand_on(bytes)
+        !bytes.is_empty() && self.hand_on(self.now, &bytes)
     }
 
-    fn hand_on(&mut self, bytes: Vec<u8>) -> bool {
-        if self.options.snapshot.is_some() {
-            self.written.extend_from_slice(&bytes);
+    /// The same of what was written by `time`.
+    fn hand_on(&mut self, time: Femtoseconds, bytes: &[u8]) -> bool {
+        if self.keeps_output {
+            self.written.add(time, bytes);
         }
-        let begun = self
-            .watch
-            .take(&bytes, self.now, self.player.as_mut(), |line| {
-                if let Some(trace) = &mut self.trace {
-                    trace.line(self.now, line);
-                }
-                if let Some(timeline) = &mut self.timeline {
-                    timeline.line(self.now, line);
-                }
-            });
-        if self.sender.send(bytes).is_err() {
+        let begun = self.watch.take(bytes, time, self.player.as_mut(), |line| {
+            if let Some(trace) = &mut self.trace {
+                trace.line(time, line);
+            }
+            if let Some(timeline) = &mut self.timeline {
+                timeline.line(time, line);
+            }
+        });
+        if let Some(sender) = &self.sender
+            && sender.send(bytes.to_vec()).is_err()
+        {
             self.cancel.store(true, Ordering::Relaxed);
         }
         begun
@@ -948,7 +1016,8 @@ impl Run {
         }
     }
 
-    fn facts(mut self) -> Facts {
+    /// What is known of the run by now.
+    fn facts(&mut self) -> Facts {
         let harts = (0..self.board.harts())
             .map(|hart| HartFacts {
                 cycles: self.board.cycle(hart),
@@ -958,16 +1027,13 @@ impl Run {
                 counts: *self.board.counts(hart),
             })
             .collect();
-        if let Some(timeline) = &mut self.timeline {
+        let mut timeline = self.timeline.clone();
+        if let Some(timeline) = &mut timeline {
             timeline.finish(self.now);
         }
-        self.jobs.finish(self.clock.cycle_at(self.now));
-        let mut trace_error = self.trace_error;
-        if let Some(trace) = self.trace
-            && let Err(error) = trace.finish(self.now)
-        {
-            trace_error = Some(error.to_string());
-        }
+        let mut jobs = self.jobs.clone();
+        jobs.finish(self.clock.cycle_at(self.now));
+        self.seen.add(self.ends.take());
         Facts {
             profile: self.options.profile.name.clone(),
             clock_hz: self.options.profile.clock_hz,
@@ -979,18 +1045,18 @@ impl Run {
             timed_since: self.timed_since,
             timed_from: self.options.timed_from.as_ref().map(Marker::to_string),
             harts,
-            hits: self.hits,
-            stays: self.stays,
-            paths: self.paths,
-            jobs: self.jobs,
-            sharing: self.sharing,
-            ends: self.ends.take(),
-            pins_from_reset: self.options.ends.pins > 0 && self.options.restore.is_none(),
+            hits: self.hits.clone(),
+            stays: self.stays.clone(),
+            paths: self.paths.clone(),
+            jobs,
+            sharing: self.sharing.clone(),
+            ends: self.seen.clone(),
+            pins_from_reset: self.sees_all_pins,
             trace: self.options.trace.clone(),
-            timeline: self.timeline,
+            timeline,
             storms: self.storms.find(&self.board.storms(), &self.names),
             lost: self.lost,
-            trace_error,
+            trace_error: self.trace_error.clone(),
             trace_hash: self.board.trace_hash(),
         }
     }

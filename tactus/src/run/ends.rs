@@ -44,6 +44,15 @@ pub struct Seen {
     pub picture: Option<Vec<u8>>,
 }
 
+impl Seen {
+    /// Adds what was seen later.
+    pub fn add(&mut self, later: Self) {
+        self.pins.extend(later.pins);
+        self.frames.extend(later.frames);
+        self.picture = later.picture.or(self.picture.take());
+    }
+}
+
 /// Who watches.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {

@@ -135,6 +135,9 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// Bytes are not a snapshot that this run can go on from.
+    #[error("the run cannot go on from this snapshot: {0}")]
+    BadSnapshot(String),
     /// The fabric's design cannot be loaded.
     #[error(transparent)]
     Fabric(#[from] ModelError),
@@ -205,7 +208,7 @@ impl Boot {
     ///
     /// # Errors
     /// It cannot be written.
-    pub(crate) fn of_image(image: Image) -> miette::Result<Self> {
+    pub fn of_image(image: Image) -> miette::Result<Self> {
         let mut file = NamedTempFile::with_prefix("tactus-")
             .and_then(|mut file| file.write_all(&image.bytes).map(|()| file))
             .into_diagnostic()
@@ -544,8 +547,7 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
             )),
         };
     }
-    let profile = wanted.profile.as_deref().or(platform).unwrap_or("soc");
-    let mut options = Options::new(boot::profile(profile)?);
+    let mut options = Options::of(image, wanted.profile.as_deref())?;
     if wanted.pace == Some(cli::Pace::Timed) {
         options.pace = Pace::Timed;
     }
@@ -559,34 +561,25 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
         options.probes.push(Probe::find(text, image)?);
     }
     options.trace.clone_from(&wanted.trace);
-    options.timeline = arguments.report.as_ref().map(|_| interfaces(image));
+    options.timeline = arguments.report.as_ref().map(|_| board::interfaces(image));
     options.gdb = wanted.gdb;
-    let waves = boot::waves(wanted.waves.as_ref(), &wanted.waves_file);
-    if let Some(design) = &image.design {
-        let missing = |missing: Missing| miette!(help = missing.cure, "{}", missing.reason);
-        let model = Artifacts::chosen().model(design).map_err(missing)?;
-        options.fabric = Some(board::Fabric { model, waves });
-    } else if waves.is_some() {
-        return Err(miette!(
-            help = "name a design in the system's `[fabric]`",
-            "--waves shows the fabric, and nothing is loaded into it"
-        ));
+    match (
+        boot::waves(wanted.waves.as_ref(), &wanted.waves_file),
+        &mut options.fabric,
+    ) {
+        (waves, Some(fabric)) => fabric.waves = waves,
+        (None, None) => {}
+        (Some(_), None) => {
+            return Err(miette!(
+                help = "name a design in the system's `[fabric]`",
+                "--waves shows the fabric, and nothing is loaded into it"
+            ));
+        }
     }
     options.ends = wanted.ends().watched(image.design.as_deref())?;
     options.snapshot.clone_from(&wanted.snapshot);
     options.restore.clone_from(&wanted.restore);
     Ok(Platform::Board(Box::new(options)))
-}
-
-/// The accelerators' interfaces in the fabric, and what the report calls them.
-fn interfaces(image: &Image) -> Vec<(u8, String)> {
-    let shared = image.accelerators.iter().flat_map(|shared| &shared.devices);
-    shared
-        .map(|device| {
-            let vm = image.vms.get(device.vm).map_or("?", String::as_str);
-            (device.interface, format!("{} of {vm}", device.task))
-        })
-        .collect()
 }
 
 /// The event that the text names, as `--timed-from` does.

@@ -502,7 +502,7 @@ impl<'a> Fields<'a> {
 }
 
 /// A number in decimal, or in hexadecimal after `0x`.
-fn parse_number(text: &str) -> Option<u64> {
+pub fn parse_number(text: &str) -> Option<u64> {
     let (digits, radix) = text
         .strip_prefix("0x")
         .map_or((text, 10), |digits| (digits, 16));

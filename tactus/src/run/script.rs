@@ -8,6 +8,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
 use super::console::Framer;
 use super::visible::visible;
 use crate::config::Nanoseconds;
@@ -315,6 +317,22 @@ pub struct Typed {
     pub feed: Feed,
 }
 
+/// What is still to be typed on the VMs' consoles, for a run that goes on from a snapshot.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Typing(Vec<Typist>);
+
+impl Typing {
+    /// Whether it is of a system with so many VMs; nothing to be typed suits each.
+    pub fn is_of(&self, vms: usize) -> bool {
+        self.0.is_empty() || self.0.len() == vms
+    }
+
+    /// Whether something is still to be typed.
+    pub fn is_busy(&self) -> bool {
+        self.0.iter().any(Typist::is_busy)
+    }
+}
+
 /// Carries a script out, and types what is to be typed.
 #[derive(Debug)]
 pub struct Player {
@@ -345,6 +363,25 @@ impl Player {
             selected: None,
             since: None,
             end: None,
+        }
+    }
+
+    /// Has this typed on a VM's console, behind all that is to be typed there already.
+    pub fn send(&mut self, vm: usize, bytes: &[u8]) {
+        if let Some(typist) = self.typists.get_mut(vm) {
+            typist.add(bytes);
+        }
+    }
+
+    /// What is still to be typed.
+    pub fn typing(&self) -> Typing {
+        Typing(self.typists.clone())
+    }
+
+    /// Goes on with what was still to be typed in a run of the same system.
+    pub fn resume(&mut self, typing: Typing) {
+        if typing.0.len() == self.typists.len() {
+            self.typists = typing.0;
         }
     }
 
@@ -413,9 +450,8 @@ impl Player {
             }
             Action::Wait(time) => waited >= *time,
             Action::Send { vm, bytes } => {
-                if let Some(typist) = self.typists.get_mut(*vm) {
-                    typist.add(bytes);
-                }
+                let (vm, bytes) = (*vm, bytes.clone());
+                self.send(vm, &bytes);
                 true
             }
             Action::Expect { vm, text, patience } => {

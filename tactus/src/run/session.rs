@@ -117,7 +117,7 @@ impl Plan {
     }
 
     /// The VM that can write anything into the serial line that carries all consoles, and silence it.
-    fn forger(&self) -> Option<usize> {
+    pub(super) fn forger(&self) -> Option<usize> {
         let trusted = match &self.launch.platform {
             Platform::Qemu => false,
             Platform::Board(options) => board::keeps_lines_apart(options, self.line),
@@ -160,9 +160,11 @@ pub enum Ending {
     Interrupted,
     /// The person at the console left.
     Left,
+    /// It has not ended, and can go on.
+    Paused,
 }
 
-/// A finished run.
+/// A run that has ended or is paused.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Everything seen.
@@ -217,6 +219,27 @@ impl Outcome {
             board: None,
             forger: None,
             bare: true,
+        }
+    }
+
+    /// That of a run on the board by now. `forger`: the VM that may have forged what the shared line says.
+    pub(super) fn of_board(
+        mut journal: Journal,
+        ending: Ending,
+        host_time: Duration,
+        facts: board::Facts,
+        forger: Option<String>,
+    ) -> Self {
+        state::settle(&mut journal, Some(&facts));
+        Self {
+            ending,
+            host_time,
+            end_time: Some(Nanoseconds(facts.time.0 / 1_000_000)),
+            unfinished: facts.unfinished.clone(),
+            board: Some(facts),
+            journal,
+            forger,
+            bare: false,
         }
     }
 
@@ -284,6 +307,7 @@ impl Outcome {
             (None, Ending::Script(end)) => end.to_string(),
             (None, Ending::Interrupted) => "interrupted".to_owned(),
             (None, Ending::Left) => "the console was left".to_owned(),
+            (None, Ending::Paused) => "it is paused".to_owned(),
             (None, Ending::Machine(End::Failed(how))) => how.clone(),
             (None, Ending::Machine(_)) if self.bare => "the machine switched itself off".to_owned(),
             (None, Ending::Machine(_)) => match (self.journal.ended, &self.journal.version) {

@@ -444,6 +444,14 @@ impl Hits {
         }
     }
 
+    /// Has one more probe watched, behind all others.
+    pub fn add(&mut self, probe: Probe) {
+        self.probes.push(probe);
+        self.counts.push(0);
+        self.intervals.push(Series::new(Unit::Cycles));
+        self.last.push(Vec::new());
+    }
+
     /// Takes a hit, unless the worker at the address is not the probe's; tells whether it did.
     pub fn take(
         &mut self,

@@ -5,6 +5,8 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use crate::config::Nanoseconds;
 
 /// Bytes of a portion.
@@ -19,7 +21,7 @@ const PROMPT_SILENCE: Nanoseconds = Nanoseconds(20_000_000);
 const SILENCE: Nanoseconds = Nanoseconds(5_000_000_000);
 
 /// Who types on one console.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Typist {
     waiting: VecDeque<u8>,
     /// Bytes of the last portion that have no echo yet.
