@@ -202,7 +202,7 @@ fn a_fork_and_a_snapshot_go_on_as_the_run_does() {
 #[test]
 fn a_probe_can_be_added() {
     let mut live = live("systems/hello.toml");
-    run(&mut live, &Until::Time(Femtoseconds(20_000 * MICROSECOND)));
+    run(&mut live, &Until::Time(Femtoseconds(10_000 * MICROSECOND)));
     let probe = Probe::find("hello/start::boot", live.image()).expect("there is such a place");
     live.add_probe(probe);
     run(&mut live, &Until::End);

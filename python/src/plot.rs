@@ -1,0 +1,35 @@
+//! Pictures of a run, as its report has them.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+
+/// A picture.
+#[pyclass(frozen, module = "tactus")]
+#[derive(Debug)]
+pub struct Plot {
+    /// What it shows.
+    #[pyo3(get)]
+    pub title: String,
+    /// It as SVG.
+    #[pyo3(get)]
+    pub svg: String,
+}
+
+#[pymethods]
+impl Plot {
+    fn _repr_svg_(&self) -> &str {
+        &self.svg
+    }
+
+    fn save(&self, path: PathBuf) -> PyResult<()> {
+        std::fs::write(&path, &self.svg).map_err(|error| {
+            PyOSError::new_err(format!("cannot write {}: {error}", path.display()))
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Plot {}>", self.title)
+    }
+}

@@ -1,0 +1,53 @@
+"""Tactus, a real-time hypervisor with a virtual board: systems, runs on the board, and what they measure."""
+
+from tactus._errors import (
+    BadArgument,
+    BoardAsleep,
+    BoardBusy,
+    CheckError,
+    RunEnded,
+    TactusError,
+    TactusWarning,
+    TimeUp,
+)
+from tactus._tactus import (
+    Board,
+    Hart,
+    Plot,
+    Problem,
+    Snapshot,
+    Stop,
+    System,
+    Table,
+    Until,
+    Vm,
+    __version__,
+    artifacts,
+    profiles,
+    use_artifacts,
+)
+
+__all__ = [
+    "BadArgument",
+    "Board",
+    "BoardAsleep",
+    "BoardBusy",
+    "CheckError",
+    "Hart",
+    "Plot",
+    "Problem",
+    "RunEnded",
+    "Snapshot",
+    "Stop",
+    "System",
+    "Table",
+    "TactusError",
+    "TactusWarning",
+    "TimeUp",
+    "Until",
+    "Vm",
+    "__version__",
+    "artifacts",
+    "profiles",
+    "use_artifacts",
+]

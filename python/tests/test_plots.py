@@ -1,0 +1,23 @@
+"""Pictures are those of the report."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import tactus
+
+
+def test_plots_are_the_reports_pictures(sampled: tactus.Board, tmp_path: Path) -> None:
+    (plot,) = sampled.plots()
+    assert plot.title == "dispatch of rtos"
+    assert ET.fromstring(plot.svg).tag == "{http://www.w3.org/2000/svg}svg"
+    assert plot._repr_svg_() == plot.svg == sampled.plot("rtos", "dispatch").svg
+    assert "board soc at 666.7 MHz, fast, seed 1" in plot.svg
+    sampled.report(tmp_path)
+    written = (tmp_path / "rtos-dispatch.svg").read_text()
+    # The report's names the commit, too.
+    assert len(written) >= len(plot.svg)
+    assert written.splitlines()[-5:] == plot.svg.splitlines()[-5:]
+    plot.save(tmp_path / "plot.svg")
+    assert (tmp_path / "plot.svg").read_text() == plot.svg
