@@ -71,7 +71,7 @@ bench-quick: setup
 # The designs whose models `make dist` takes along; none for none, nothing for all.
 DIST_MODELS ?=
 
-dist: setup ## the archive of a release in build/dist, tried in an empty folder
+dist: setup ## the archive of a release and the wheel for Python in build/dist, each tried in an empty folder
 	@setup/dist.sh $(DIST_MODELS)
 
 synth: ## area and clock rate of the fabric's blocks, and their limits; what has not changed is not done again

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# `make dist`: makes the archive of a release, build/dist/tactus-VERSION-linux-x86_64.tar.zst, and tries it in an empty folder.
+# `make dist`: makes the archive of a release, build/dist/tactus-VERSION-linux-x86_64.tar.zst, and the wheel of the Python
+# package beside it, and tries each in an empty folder.
 #
 # usage: dist.sh [MODEL...]
 #
@@ -56,6 +57,7 @@ find "$tree" -type f -name '*.so' -exec chmod 755 {} +
 pack() {
     tar --sort=name --format=ustar --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$dist" -cf - "$name"
 }
+setup/wheel.sh "$tree/artifacts" "$tree/licences"
 rm -f "$dist/$name".tar.*
 if have zstd; then
     archive=$dist/$name.tar.zst

@@ -64,8 +64,8 @@ def terms(package):
 def main():
     host = metadata(HOST)
     bare = {package["name"] for package in host["packages"] if package["id"] in host["workspace_members"]}
-    bare -= {"tactus", "tactus-board"}
-    packages = {package["id"]: package for package in linked(host, {"tactus"}) + linked(metadata(TARGET), bare)}
+    bare -= {"tactus", "tactus-board", "tactus-python"}
+    packages = {package["id"]: package for package in linked(host, {"tactus", "tactus-python"}) + linked(metadata(TARGET), bare)}
     packages = sorted(packages.values(), key=lambda package: (package["name"], package["version"]))
     unlicensed = [package["name"] for package in packages if not package["license"] and not package["license_file"]]
     if unlicensed:

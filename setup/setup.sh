@@ -20,6 +20,7 @@
 #   linux       Debian's kernel and the initramfs              systems with Linux
 #   fabric      Yosys, nextpnr, cocotb, PeakRDL: 600 MB        lint, tests, proofs and synthesis of the fabric
 #   page        Playwright, without a browser of its own       test of the report's page
+#   package     maturin, mypy, ruff, pytest, pyarrow, ...      the Python package: wheel, lint, tests
 #
 # What is installed, why and where: docs/src/reference/setup.md.
 set -euo pipefail
@@ -30,10 +31,10 @@ readonly logs=$TACTUS_BUILD/setup
 
 # What a first set-up takes on two cores beside downloads, measured on a bare Debian 12; "to download" where there is nothing yet.
 case ${1:-all} in
-all) steps=(compilers cross model python qemu scripts tests rust gcc firmware linux fabric page) takes="8 minutes and 1 GB to download" ;;
+all) steps=(compilers cross model python qemu scripts tests rust gcc firmware linux fabric page package) takes="8 minutes and 1.2 GB to download" ;;
 demo-board) steps=(compilers model rust gcc firmware linux) takes="2 minutes and 400 MB to download" ;;
 demo-qemu) steps=(compilers qemu rust gcc firmware linux) takes="2 minutes and 400 MB to download" ;;
-lint) steps=(compilers model python scripts rust gcc fabric) takes="4 minutes and 500 MB to download" ;;
+lint) steps=(compilers model python scripts rust gcc fabric package) takes="4 minutes and 700 MB to download" ;;
 docs) steps=(compilers rust gcc) takes="2 minutes and 300 MB to download" ;;
 synth) steps=(model python fabric) takes="3 minutes and 400 MB to download" ;;
 *) fail "setup.sh: there is no purpose $1" "Say all, demo-board, demo-qemu, lint, docs or synth." ;;
@@ -122,6 +123,7 @@ fi
 ! wants linux || setup/linux.sh
 ! wants fabric || setup/fabric.sh
 ! wants page || get_page_tests
+! wants package || setup/python-package.sh
 
 # What this clone was set up with, for reports of defects.
 record() {
@@ -144,6 +146,7 @@ record() {
         "$logs/python/bin/python" --version
         sed '/^#/d; /^$/d' "$logs/python/requirements.txt"
     fi
+    sed '/^#/d; /^$/d' "$logs/package/requirements.txt" 2>/dev/null || true
 }
 new=$(record)
 if [ "$new" != "$(cat "$logs/versions.txt" 2>/dev/null)" ]; then

@@ -15,7 +15,7 @@ cd "$TACTUS_ROOT"
 
 readonly what=${1:-test}
 # Hypervisor and guests, and what they share with the host's programs, as they are built for the target.
-readonly bare=(--workspace --exclude tactus --exclude tactus-board --target riscv64gc-unknown-none-elf --profile embedded)
+readonly bare=(--workspace --exclude tactus --exclude tactus-board --exclude tactus-python --target riscv64gc-unknown-none-elf --profile embedded)
 
 # The board's own tests are short: at level 1 they compile in three quarters of the time of level 3.
 readonly board_options=("${board_checks[@]}" --config profile.dev.package.tactus-board.opt-level=1)
@@ -143,6 +143,25 @@ checked_board() {
     cargo test --quiet --locked --no-fail-fast -p tactus-board "${board_options[@]}"
 }
 
+# The Python package as a clone has it: built in place, with its stubs compared with what was built. Its tests run on real
+# boards; `docs/src/tutorial/python.md` is one of them.
+python_package() {
+    local environment=$TACTUS_BUILD/setup/package
+    (
+        cd python
+        export VIRTUAL_ENV=$environment
+        "$environment/bin/maturin" develop --quiet --locked
+        "$environment/bin/stubtest" tactus
+        "$environment/bin/pytest"
+    )
+}
+
+python_lints() {
+    local bin=$TACTUS_BUILD/setup/package/bin
+    lints -p tactus-python --all-targets || return 1
+    cd python && "$bin/ruff" check --quiet && "$bin/ruff" format --check --quiet && "$bin/mypy" tactus tests
+}
+
 # Models of the whole board, and of 16 tiles, take minutes to compile.
 board_with_models() {
     cargo test --quiet --locked --no-fail-fast -p tactus-board "${board_options[@]}" --test fabric
@@ -199,6 +218,7 @@ lint() {
     step "formatting" cargo fmt --all --check
     step "lints, host" lints --all-targets
     step "lints, hypervisor and guests" lints "${bare[@]}"
+    step "lints, Python package" python_lints
     step "parts of the hypervisor, each alone" parts_alone
     step "lints, fabric" fabric/flow.py lint
     if have shellcheck; then
@@ -235,6 +255,7 @@ tests() {
     step "build, hypervisor and guests" cargo build --quiet --locked "${bare[@]}"
     # Those of tactus/tests boot the board and QEMU: as many machines at a time as there are cores.
     step "tests, on this machine, the board and QEMU" all_but_the_board
+    step "tests, Python package" python_package
     options="${board_options[*]} "
     step "tests, the board with its checks" checked_board
     options=
