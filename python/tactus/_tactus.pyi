@@ -365,9 +365,13 @@ class Board:
         """The same exactly."""
 
     @property
-    def profile(self) -> str: ...
+    def profile(self) -> str:
+        """The profile's name."""
+
     @property
-    def seed(self) -> int: ...
+    def seed(self) -> int:
+        """What everything random is made of."""
+
     @property
     def ended(self) -> str | None:
         """How the board has ended, if it has."""
@@ -377,9 +381,13 @@ class Board:
         """The hash of all that happened: the same, the same run."""
 
     @property
-    def harts(self) -> list[Hart]: ...
+    def harts(self) -> list[Hart]:
+        """The harts as they are now."""
+
     @property
-    def vms(self) -> list[Vm]: ...
+    def vms(self) -> list[Vm]:
+        """The VMs as they are now."""
+
     def registers(self, hart: int) -> dict[str, int]:
         """Give the integer registers and ``pc`` of a hart."""
 
@@ -405,7 +413,7 @@ class Board:
         """Save all of the run's state. What only watches, such as hits of probes, is not part of it."""
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go to a snapshot of the same system on the same board; hits, pins and the timeline begin anew."""
+        """Go to a snapshot of the same system on the same board; hits, pins and the timeline begin again."""
 
     def fork(self) -> Board:
         """Make a second board that goes on from here, independent of this one, with all that was recorded."""

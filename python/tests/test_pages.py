@@ -19,6 +19,7 @@ import re
 from pathlib import Path
 
 import pytest
+import reference
 from conftest import ROOT
 
 import tactus
@@ -97,3 +98,11 @@ def test_a_page_shows_what_its_blocks_print(name: str, tmp_path: Path, monkeypat
         pytest.fail(f"{name}:{line}: the page shows\n{shown}\nand the block prints\n{printed}")
     if UPDATE and edited != text:
         path.write_text(edited)
+
+
+def test_the_reference_is_made_of_the_stubs() -> None:
+    path = ROOT / "docs/src/reference/python.md"
+    made = reference.page(ROOT / "python/tactus")
+    if UPDATE:
+        path.write_text(made)
+    assert path.read_text() == made, "run the test with UPDATE_PAGES=1"
