@@ -55,6 +55,11 @@ pub fn chosen(py: Python<'_>) -> PyResult<Artifacts> {
     Ok(Artifacts::chosen())
 }
 
+/// Take hypervisor, guests and models from a directory that ``tactus artifacts DIR`` has made.
+///
+/// Without this call they come from the directory that ``TACTUS_ARTIFACTS`` names; else from the package, where it has
+/// them; else from the clone around the current directory, or the one that the package was built in. The choice holds
+/// for the process: call this before anything is checked or run.
 #[pyfunction]
 pub fn use_artifacts(py: Python<'_>, directory: PathBuf) -> PyResult<()> {
     if !directory.is_dir() {
@@ -68,6 +73,7 @@ pub fn use_artifacts(py: Python<'_>, directory: PathBuf) -> PyResult<()> {
     choose(py, Some(directory))
 }
 
+/// Give the directory that hypervisor, guests and models come from; ``None``: a clone, where they are built.
 #[pyfunction]
 pub fn artifacts(py: Python<'_>) -> PyResult<Option<PathBuf>> {
     Ok(chosen(py)?.directory().map(PathBuf::from))

@@ -40,7 +40,11 @@ const READ_MAX: usize = 1 << 30;
 /// Who writes the firmware's output.
 const FIRMWARE: &str = "(firmware)";
 
-/// A system on the board.
+/// A system on the virtual board, at reset, run in pieces.
+///
+/// A run is a function of the system, the profile, the seed and what is sent to consoles: where it is paused makes no
+/// difference. It is the run that ``tactus run --platform board`` makes with the same options, and a whole one has the
+/// same trace hash.
 #[pyclass(frozen, module = "tactus")]
 pub struct Board {
     live: Mutex<Live>,
@@ -237,6 +241,16 @@ impl Board {
         system, profile = None, seed = None, *, pace = None, timed_from = None, quantum = None,
         memory_model = "sequential", probes = Vec::new(), pins = false, timeline = false,
     ))]
+    /// Put a system on a board.
+    ///
+    /// ``profile`` is one of `profiles`, or a profile's file; without, it is the system's platform, or ``soc``.
+    /// ``pace`` is ``"fast"``, where each instruction takes a cycle, or ``"timed"``, where pipeline, caches and memory
+    /// take what the profile says; ``timed_from`` makes it timed at ``phase:NAME``, ``symbol:PLACE`` or
+    /// ``cycle:NUMBER``. ``memory_model`` is ``"sequential"`` or ``"weak"``. ``probes`` are places to be watched, each
+    /// with ``:N`` for N argument registers. ``pins`` has the changes of the fabric's pins kept, and ``timeline`` what
+    /// the report shows over time.
+    ///
+    /// Raises `CheckError` if the system is not in order, and warns (`TactusWarning`) of what may not be meant.
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         py: Python<'_>,
@@ -337,6 +351,14 @@ impl Board {
         })
     }
 
+    /// Run on until something comes; without ``until``, to the board's end.
+    ///
+    /// ``until`` is an `Until`; a virtual time since reset; or ``"phase:NAME"``, ``"symbol:PLACE"`` or
+    /// ``"cycle:NUMBER"``. Raises `TimeUp` if it does not come ``within`` so much virtual time; without ``until``, the
+    /// run just stops then. Raises `RunEnded` if the board ends before, and `BoardAsleep` if nothing can come without
+    /// input.
+    ///
+    /// Other threads of Python run meanwhile. Ctrl-C raises ``KeyboardInterrupt``, and the run can go on.
     #[pyo3(signature = (until = None, *, within = None))]
     fn run(
         &self,
@@ -348,6 +370,10 @@ impl Board {
         self.run_to(py, &until, within.map(|time| time.0))
     }
 
+    /// Run on until a VM has written a text, within 60 s of virtual time unless told.
+    ///
+    /// Gives what it has written from behind what was expected last up to the end of the text. What has been written
+    /// already counts.
     #[pyo3(signature = (vm, text, *, within = None))]
     fn expect(
         &self,
@@ -378,10 +404,12 @@ impl Board {
         Ok(String::from_utf8_lossy(heard).into_owned())
     }
 
+    /// Type a text and Enter on a VM's console, no faster than its guest takes it, as the run goes on.
     fn send(&self, py: Python<'_>, vm: &str, text: &str) -> PyResult<()> {
         self.type_text(py, vm, &format!("{text}\n"))
     }
 
+    /// Type a text as it is.
     fn type_text(&self, py: Python<'_>, vm: &str, text: &str) -> PyResult<()> {
         let mut live = self.lock(py)?;
         let vm = vm_index(py, &live.image().vms, vm)?;
@@ -389,6 +417,7 @@ impl Board {
         Ok(())
     }
 
+    /// Give what a VM has written, or ``"(tactus)"``, or ``"(firmware)"``: the last 4 MiB at least.
     fn console(&self, py: Python<'_>, vm: &str) -> PyResult<String> {
         let live = self.lock(py)?;
         let journal = live.journal();
@@ -400,47 +429,56 @@ impl Board {
         Ok(console.text().into_owned())
     }
 
+    /// The virtual time since reset, in seconds.
     #[getter]
     fn time(&self, py: Python<'_>) -> PyResult<f64> {
         Ok(self.lock(py)?.now().as_seconds())
     }
 
+    /// The same exactly.
     #[getter]
     fn femtoseconds(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.lock(py)?.now().0)
     }
 
+    /// The profile's name.
     #[getter]
     fn profile(&self, py: Python<'_>) -> PyResult<String> {
         Ok(self.lock(py)?.options().profile.name.clone())
     }
 
+    /// What everything random is made of.
     #[getter]
     fn seed(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.lock(py)?.options().seed)
     }
 
+    /// How the board has ended, if it has.
     #[getter]
     fn ended(&self, py: Python<'_>) -> PyResult<Option<String>> {
         Ok(end_text(&mut *self.lock(py)?))
     }
 
+    /// The hash of all that happened: the same, the same run.
     #[getter]
     fn trace_hash(&self, py: Python<'_>) -> PyResult<String> {
         Ok(format!("{:016x}", self.lock(py)?.board().trace_hash()))
     }
 
+    /// The harts as they are now.
     #[getter]
     fn harts(&self, py: Python<'_>) -> PyResult<Vec<Hart>> {
         Ok(Hart::all(&*self.lock(py)?))
     }
 
+    /// The VMs as they are now.
     #[getter]
     fn vms(&self, py: Python<'_>) -> PyResult<Vec<Vm>> {
         let outcome = self.lock(py)?.outcome();
         Ok(Vm::all(&outcome.journal))
     }
 
+    /// Give the integer registers and ``pc`` of a hart.
     fn registers<'py>(&self, py: Python<'py>, hart: usize) -> PyResult<Bound<'py, PyDict>> {
         let live = self.lock(py)?;
         check_hart(&live, hart)?;
@@ -451,6 +489,7 @@ impl Board {
         Ok(registers)
     }
 
+    /// Give a register: ``pc``, ``a0`` or ``x10``, ``fa0`` or ``f10``, or a CSR such as ``sepc``.
     fn register(&self, py: Python<'_>, hart: usize, name: &str) -> PyResult<u64> {
         let live = self.lock(py)?;
         check_hart(&live, hart)?;
@@ -458,6 +497,7 @@ impl Board {
         value.ok_or_else(|| bad(py, &format!("the hart has no register `{name}`"), None))
     }
 
+    /// Set a register.
     fn set_register(&self, py: Python<'_>, hart: usize, name: &str, value: u64) -> PyResult<()> {
         let mut live = self.lock(py)?;
         check_hart(&live, hart)?;
@@ -467,6 +507,7 @@ impl Board {
             .map_err(|error| bad(py, &format!("`{name}`: {error}"), None))
     }
 
+    /// Give the virtual address of ``SYMBOL`` of the hypervisor, or of ``VM/SYMBOL``.
     fn symbol(&self, py: Python<'_>, place: &str) -> PyResult<u64> {
         let live = self.lock(py)?;
         Place::find(place, live.image())
@@ -474,6 +515,7 @@ impl Board {
             .map_err(|error| of_diagnostic(py, Kind::BadArgument, &error))
     }
 
+    /// Read memory by physical address, or as the code that a hart runs now has it.
     #[pyo3(signature = (address, size, *, hart = None))]
     fn read_memory<'py>(
         &self,
@@ -507,6 +549,7 @@ impl Board {
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// Write memory; nothing is written where not all of it is there.
     #[pyo3(signature = (address, data, *, hart = None))]
     fn write_memory(
         &self,
@@ -528,6 +571,7 @@ impl Board {
         }
     }
 
+    /// Watch a place from here on.
     fn add_probe(&self, py: Python<'_>, probe: &str) -> PyResult<()> {
         let mut live = self.lock(py)?;
         let probe = Probe::find(probe, live.image())
@@ -536,17 +580,20 @@ impl Board {
         Ok(())
     }
 
+    /// Save all of the run's state. What only watches, such as hits of probes, is not part of it.
     fn snapshot(&self, py: Python<'_>) -> PyResult<Snapshot> {
         let mut live = self.lock(py)?;
         Ok(Snapshot(live.snapshot()))
     }
 
+    /// Go to a snapshot of the same system on the same board; hits, pins and the timeline begin again.
     fn restore(&self, py: Python<'_>, snapshot: &Bound<'_, Snapshot>) -> PyResult<()> {
         let mut live = self.lock(py)?;
         live.restore(&snapshot.get().0)
             .map_err(|error| run_error(py, &error))
     }
 
+    /// Make a second board that goes on from here, independent of this one, with all that was recorded.
     fn fork(&self, py: Python<'_>) -> PyResult<Self> {
         let mut live = self.lock(py)?;
         let fork = live.fork().map_err(|error| run_error(py, &error))?;
@@ -556,6 +603,9 @@ impl Board {
         })
     }
 
+    /// Give all records: ``seconds``, ``source``, ``kind``, ``text``. Of a ``kind``, a column for each field.
+    ///
+    /// ``seconds`` is the virtual time by which the record had come, to 0.1 ms.
     #[pyo3(signature = (kind = None))]
     fn records(&self, py: Python<'_>, kind: Option<&str>) -> PyResult<Table> {
         let live = self.lock(py)?;
@@ -565,20 +615,24 @@ impl Board {
         }
     }
 
+    /// Give all samples in their order: ``vm``, ``name``, ``phase``, ``unit``, ``value``, ``ns``.
     fn samples(&self, py: Python<'_>) -> PyResult<Table> {
         tables::samples(self.lock(py)?.journal())
     }
 
+    /// Give who had the harts' cycles since reset: ``hart``, ``who``, ``cycles``, ``instructions``, ``share``.
     fn cycles(&self, py: Python<'_>) -> PyResult<Table> {
         let mut live = self.lock(py)?;
         let facts = live.facts();
         tables::cycles(&facts, &live.image().vms)
     }
 
+    /// Give when harts came to probes: ``probe``, ``seconds``, ``cycle``, ``hart``, and argument registers.
     fn probe_hits(&self, py: Python<'_>) -> PyResult<Table> {
         tables::hits(&*self.lock(py)?)
     }
 
+    /// Give when pins changed: ``seconds``, ``cycle`` of the fabric, and all ``levels`` from then on.
     fn pins(&self, py: Python<'_>) -> PyResult<Table> {
         let mut live = self.lock(py)?;
         let hertz = live
@@ -590,6 +644,7 @@ impl Board {
         tables::pins(live.pins(), Clock::from_hertz(hertz))
     }
 
+    /// Give the pictures of the run's report: the distribution of each quantity that was sampled.
     fn plots(&self, py: Python<'_>) -> PyResult<Vec<Plot>> {
         let mut live = self.lock(py)?;
         let drawn = Self::quantity(&mut live, &self.about, |quantity, subtitle, journal| {
@@ -603,6 +658,7 @@ impl Board {
         all.map_err(|fault| error(py, Kind::Tactus, &fault.to_string(), None))
     }
 
+    /// Give the distribution of a quantity that a VM has sampled.
     #[pyo3(signature = (vm, name))]
     fn plot(&self, py: Python<'_>, vm: &str, name: &str) -> PyResult<Plot> {
         let mut live = self.lock(py)?;
@@ -633,6 +689,7 @@ impl Board {
         }
     }
 
+    /// Give the pins around so many first changes.
     #[pyo3(signature = (changes = 40))]
     fn pins_plot(&self, py: Python<'_>, changes: usize) -> PyResult<Plot> {
         let mut live = self.lock(py)?;
@@ -651,11 +708,13 @@ impl Board {
         })
     }
 
+    /// Give what ``tactus run`` prints at the end.
     fn summary(&self, py: Python<'_>) -> PyResult<String> {
         let outcome = self.lock(py)?.outcome();
         Ok(report::summary(&outcome))
     }
 
+    /// Write the report into a directory, or as one page if that ends in ``.html``; gives the page's path.
     fn report(&self, py: Python<'_>, directory: PathBuf) -> PyResult<PathBuf> {
         let outcome = self.lock(py)?.outcome();
         let about = About {
@@ -672,6 +731,7 @@ impl Board {
         }
     }
 
+    /// Give the report for programs, as ``tactus run --json`` prints it.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let outcome = self.lock(py)?.outcome();
         let json = report::report_json(&outcome, &self.about.system).to_string();
@@ -691,6 +751,7 @@ impl Board {
     }
 }
 
+/// Give the names of the boards' profiles that come with the tool.
 #[pyfunction]
 pub fn profiles() -> Vec<String> {
     Profile::names().map(str::to_owned).collect()

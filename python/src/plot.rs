@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
-/// A picture.
+/// A picture, which notebooks show.
 #[pyclass(frozen, module = "tactus")]
 #[derive(Debug)]
 pub struct Plot {
     /// What it shows.
     #[pyo3(get)]
     pub title: String,
-    /// It as SVG.
+    /// The picture's text.
     #[pyo3(get)]
     pub svg: String,
 }
@@ -23,6 +23,7 @@ impl Plot {
         &self.svg
     }
 
+    /// Write it to a file.
     fn save(&self, path: PathBuf) -> PyResult<()> {
         std::fs::write(&path, &self.svg).map_err(|error| {
             PyOSError::new_err(format!("cannot write {}: {error}", path.display()))

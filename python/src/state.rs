@@ -18,9 +18,9 @@ pub struct Hart {
     pc: u64,
     cycle: u64,
     instructions: u64,
-    /// Who has it, as tables call them.
+    /// Who has it: a VM's name, ``"(hypervisor)"``, ``"(firmware)"`` or ``"(idle)"``.
     who: String,
-    /// Its privilege level: `"M"`, `"S"`, `"U"`, `"VS"` or `"VU"`.
+    /// Its privilege level: ``"M"``, ``"S"``, ``"U"``, ``"VS"`` or ``"VU"``.
     mode: &'static str,
     /// Whether it waits for an interrupt.
     waiting: bool,
@@ -70,13 +70,15 @@ impl Hart {
     }
 }
 
-/// A VM at a moment.
+/// A VM at a moment. Times are in seconds of virtual time since reset.
 #[pyclass(frozen, get_all, module = "tactus")]
 #[derive(Debug)]
 pub struct Vm {
     name: String,
-    /// Its state as reports for programs have it, such as `"running"`.
+    /// ``"not_started"``, ``"loading"``, ``"running"``, ``"waiting"``, ``"shut_down"``, ``"failed"``, ``"faulted"`` or
+    /// ``"refused"``.
     state: &'static str,
+    /// Whether it ended by a fault or as failed, or a check of its own did not hold.
     failed: bool,
     /// When it started, and when it was off, in seconds of virtual time.
     started: Option<f64>,
@@ -89,7 +91,7 @@ pub struct Vm {
     checks_passed: Vec<String>,
     /// Name and reason of each.
     checks_failed: Vec<(String, String)>,
-    /// By name, a figure and its unit.
+    /// The figures that it has reported, each with its unit.
     metrics: BTreeMap<String, (f64, &'static str)>,
 }
 
@@ -125,18 +127,20 @@ impl Vm {
     }
 }
 
-/// All of a run's state.
+/// All of a run's state; can be pickled. ``tactus run --restore`` takes its file, too.
 #[pyclass(frozen, eq, module = "tactus")]
 #[derive(Debug, PartialEq, Eq)]
 pub struct Snapshot(pub Vec<u8>);
 
 #[pymethods]
 impl Snapshot {
+    /// Make one of its bytes; whether they are good is told by `Board.restore`.
     #[staticmethod]
     fn from_bytes(bytes: Vec<u8>) -> Self {
         Self(bytes)
     }
 
+    /// Read one from a file.
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Self> {
         std::fs::read(&path)
@@ -144,12 +148,14 @@ impl Snapshot {
             .map_err(|error| PyOSError::new_err(format!("cannot read {}: {error}", path.display())))
     }
 
+    /// Write it to a file.
     fn save(&self, path: PathBuf) -> PyResult<()> {
         std::fs::write(&path, &self.0).map_err(|error| {
             PyOSError::new_err(format!("cannot write {}: {error}", path.display()))
         })
     }
 
+    /// Give its bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0)
     }

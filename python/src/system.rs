@@ -20,16 +20,21 @@ use crate::{artifacts, error};
 #[pyclass(frozen, eq, module = "tactus")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
+    /// The kind of the problem, as the reference of ``system.toml`` lists it.
     #[pyo3(get)]
     code: &'static str,
+    /// ``"error"``; ``"warning"``; or ``"environment"``, where something is missing that is needed to judge.
     #[pyo3(get)]
     weight: &'static str,
+    /// What is wrong.
     #[pyo3(get)]
     message: String,
+    /// What to do about it.
     #[pyo3(get)]
     hint: String,
     #[pyo3(get)]
     file: Option<String>,
+    /// The line of its place, counted from 1.
     #[pyo3(get)]
     line: Option<usize>,
     #[pyo3(get)]
@@ -59,6 +64,7 @@ impl Problem {
 
 #[pymethods]
 impl Problem {
+    /// Its place, as ``"my.toml:10:10"``.
     #[getter(r#where)]
     fn place(&self) -> Option<String> {
         let (file, line, column) = (self.file.as_ref()?, self.line?, self.column?);
@@ -107,7 +113,10 @@ impl Description {
     }
 }
 
-/// A system's description.
+/// A system's description: a ``system.toml`` that is read, changed and checked.
+///
+/// What is read by a place is a copy that cannot be changed; ``system[place] = value`` changes the description.
+/// Comments and the order of its text stay.
 #[pyclass(frozen, module = "tactus")]
 pub struct System {
     name: String,
@@ -169,6 +178,10 @@ impl System {
 
 #[pymethods]
 impl System {
+    /// Read a description from its file, or from a text: a ``str`` with more than one line.
+    ///
+    /// ``name`` is what messages call it, and paths in it are relative to ``directory``. Raises `CheckError` if it is
+    /// not TOML; what else may be wrong is told by `check`.
     #[staticmethod]
     #[pyo3(signature = (path_or_text, *, name = None, directory = None))]
     fn from_toml(
@@ -204,6 +217,7 @@ impl System {
         Self::of(py, description)
     }
 
+    /// Make a description of dicts and lists, as `to_dict` gives them.
     #[staticmethod]
     #[pyo3(signature = (data, *, name = None, directory = None))]
     fn from_dict(
@@ -225,11 +239,13 @@ impl System {
         Self::of(py, description)
     }
 
+    /// What messages call it.
     #[getter]
     fn name(&self) -> &str {
         &self.name
     }
 
+    /// The VMs' names, in their order.
     #[getter]
     fn vms(&self) -> Vec<String> {
         let document = self.lock();
@@ -239,15 +255,18 @@ impl System {
             .unwrap_or_default()
     }
 
+    /// Give the description's text.
     fn to_toml(&self) -> String {
         self.lock().to_string()
     }
 
+    /// Give the description as dicts and lists, which are a copy.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let text = self.to_toml();
         py.import("tomllib")?.call_method1("loads", (text,))
     }
 
+    /// Make another one that says the same.
     fn copy(&self) -> Self {
         Self {
             name: self.name.clone(),
@@ -264,6 +283,7 @@ impl System {
         self.copy()
     }
 
+    /// Give all that the tool finds wrong, warnings included, in the order of the file; nothing if it is fine.
     fn check(&self, py: Python<'_>) -> PyResult<Vec<Problem>> {
         let artifacts = artifacts::chosen(py)?;
         let description = self.description();
@@ -271,6 +291,7 @@ impl System {
         Ok(verdict.problems.iter().map(Problem::of).collect())
     }
 
+    /// Give what ``tactus check`` prints of a system; raises `CheckError` if it is not in order.
     fn summary(&self, py: Python<'_>) -> PyResult<String> {
         let artifacts = artifacts::chosen(py)?;
         let description = self.description();
@@ -292,6 +313,7 @@ impl System {
         value::read_only(py, &item)
     }
 
+    /// Give what is at a place, or ``default``.
     #[pyo3(signature = (path, default = None))]
     fn get<'py>(
         &self,
@@ -319,6 +341,7 @@ impl System {
         self.change(|document| path.remove(document))
     }
 
+    /// Add to the list at a place, such as a dict to ``"vm"``; begins the list where there is none.
     fn append(&self, path: Path, new: &Bound<'_, PyAny>) -> PyResult<()> {
         let item = value::item(new)?;
         self.change(|document| path.append(document, item))

@@ -21,7 +21,10 @@ const STREAM: &CStr = c"arrow_array_stream";
 const ARRAY: &CStr = c"arrow_array";
 const SCHEMA: &CStr = c"arrow_schema";
 
-/// Columns of the same length.
+/// Columns of the same length, which pyarrow, pandas and polars take over without a copy.
+///
+/// ``pyarrow.table(table)``, ``pandas.DataFrame.from_arrow(table)`` and ``polars.DataFrame(table)`` do so, by Arrow's
+/// PyCapsule interface. None of them is needed: ``table["name"]`` is a list.
 #[pyclass(frozen, module = "tactus")]
 #[derive(Debug)]
 pub struct Table(RecordBatch);
@@ -126,6 +129,7 @@ impl Table {
 
 #[pymethods]
 impl Table {
+    /// The columns' names.
     #[getter]
     fn columns(&self) -> Vec<String> {
         let schema = self.0.schema();
@@ -150,6 +154,7 @@ impl Table {
         }
     }
 
+    /// Give all columns as lists.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for (name, column) in self.columns().iter().zip(self.0.columns()) {

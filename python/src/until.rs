@@ -81,6 +81,8 @@ enum Wanted {
 }
 
 /// What a run goes on to.
+///
+/// A text or a record counts that comes behind the one that was waited for last, also if it has come already.
 #[pyclass(frozen, eq, module = "tactus")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Until(Wanted);
@@ -113,26 +115,31 @@ impl fmt::Display for Until {
 
 #[pymethods]
 impl Until {
+    /// Until the board ends.
     #[staticmethod]
     fn end() -> Self {
         Self(Wanted::End)
     }
 
+    /// Until a virtual time since reset.
     #[staticmethod]
     fn time(time: Time) -> Self {
         Self(Wanted::Time(time))
     }
 
+    /// Until a cycle of the harts' clock since reset.
     #[staticmethod]
     fn cycle(number: u64) -> Self {
         Self(Wanted::Cycle(number))
     }
 
+    /// Until a hart is about to execute at ``SYMBOL`` of the hypervisor, ``VM/SYMBOL``, or an address.
     #[staticmethod]
     fn symbol(place: String) -> Self {
         Self(Wanted::Symbol(place))
     }
 
+    /// Until a VM has written a text on its console.
     #[staticmethod]
     pub fn text(py: Python<'_>, vm: String, text: String) -> PyResult<Self> {
         if text.is_empty() {
@@ -141,6 +148,7 @@ impl Until {
         Ok(Self(Wanted::Text { vm, text }))
     }
 
+    /// Until a VM, or any, says that a phase begins.
     #[staticmethod]
     #[pyo3(signature = (name, vm = None))]
     fn phase(name: String, vm: Option<String>) -> Self {
@@ -151,6 +159,9 @@ impl Until {
         })
     }
 
+    /// Until a record of that kind with these fields is written.
+    ///
+    /// ``source`` is the VM that writes it, or ``"(tactus)"`` for the hypervisor. Numbers are compared as numbers.
     #[staticmethod]
     #[pyo3(signature = (kind, /, *, source = None, **fields))]
     fn record(
@@ -292,7 +303,7 @@ pub fn marker(py: Python<'_>, text: &str, image: &Image) -> PyResult<Marker> {
 #[pyclass(frozen, module = "tactus")]
 #[derive(Debug)]
 pub struct Stop {
-    /// `"end"`, `"time"`, `"symbol"`, `"text"` or `"record"`.
+    /// ``"end"``, ``"time"``, ``"symbol"``, ``"text"`` or ``"record"``.
     #[pyo3(get)]
     pub reason: &'static str,
     /// The virtual time since reset, in seconds.
@@ -304,7 +315,7 @@ pub struct Stop {
     /// The record as it was written.
     #[pyo3(get)]
     pub record: Option<String>,
-    /// How it has ended, in words.
+    /// How the board has ended, or what has come.
     #[pyo3(get)]
     pub detail: String,
 }

@@ -11,12 +11,16 @@ use tactus::run::machine::{End, Platform};
 use tactus::run::session::Verdict;
 use tactus_board::time::Femtoseconds;
 
-use crate::harness::{On, assert_verdict, boot, once};
+use crate::harness::{self, On, assert_verdict, once};
 
 const MICROSECOND: u64 = 1_000_000_000;
 
+fn boot_of(system: &str) -> Boot {
+    harness::boot(On::Board, system, None)
+}
+
 fn prepare(system: &str) -> (Arc<Boot>, Options) {
-    let boot = boot(On::Board, system, None);
+    let boot = boot_of(system);
     let Platform::Board(options) = boot.plan.launch.platform.clone() else {
         panic!("it is for the board");
     };
@@ -179,6 +183,16 @@ fn a_fork_and_a_snapshot_go_on_as_the_run_does() {
     assert!(live.ended().is_none() && live.hits().kept.is_empty());
     run(&mut live, &Until::End);
     assert_eq!((hash(&mut live), live.now()), whole);
+    // `tactus run --restore` takes it, too.
+    let directory = tempfile::tempdir().expect("a directory can be made");
+    let path = directory.path().join("snapshot");
+    std::fs::write(&path, &snapshot).expect("it can be written");
+    let mut boot = boot_of("systems/hello.toml");
+    if let Platform::Board(options) = &mut boot.plan.launch.platform {
+        options.restore = Some(path);
+    }
+    let facts = once(&boot).board.expect("it ran on the board");
+    assert_eq!((facts.trace_hash, facts.time), whole);
     live.restore(&begin).expect("it is of this run");
     run(&mut live, &Until::End);
     assert_eq!((hash(&mut live), live.now()), whole);
@@ -207,7 +221,7 @@ fn a_probe_can_be_added() {
     live.add_probe(probe);
     run(&mut live, &Until::End);
     assert_eq!(live.hits().counts, [1]);
-    let whole = once(&boot(On::Board, "systems/hello.toml", None));
+    let whole = once(&boot_of("systems/hello.toml"));
     assert_eq!(
         Some(hash(&mut live)),
         whole.board.map(|facts| facts.trace_hash)

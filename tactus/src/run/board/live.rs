@@ -352,7 +352,7 @@ impl Live {
     }
 
     /// Goes back, or forth, to a snapshot of the same system on the same board. What probes and pins have seen, and the
-    /// timeline, begin anew.
+    /// timeline, begin again.
     ///
     /// # Errors
     /// It is none; nothing has changed then.
