@@ -326,6 +326,30 @@ mod tests {
     }
 
     #[test]
+    fn colours_are_read() {
+        for (text, colours) in [
+            ("0-7", Some((0, 7))),
+            ("3", Some((3, 3))),
+            (" 4 - 5 ", Some((4, 5))),
+            ("7-4", Some((7, 4))),
+            ("", None),
+            ("-3", None),
+            ("3-", None),
+            ("+1-2", None),
+            ("1-2-3", None),
+            ("0x1", None),
+            ("99999999999", None),
+        ] {
+            let read = ColourRange::from_text(text);
+            assert_eq!(
+                read.map(|range| (range.first, range.last)),
+                colours,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
     fn times_are_read() {
         for (text, nanoseconds) in [
             ("10ms", Some(10_000_000)),
