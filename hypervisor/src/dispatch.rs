@@ -169,26 +169,16 @@ fn switch_and_requeue(
 /// has to be in its place by now.
 #[inline(always)]
 fn handle_pending_signals(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
-    if (vcpu.signals() != 0) | cx.local.needs_resched | cx.local.timer.has_budget() {
+    if (vcpu.signals() != 0) | cx.local.needs_resched {
         cold_path();
         return handle_signals_and_enter(cx, vcpu);
     }
     NextContext::arm_and_enter(&mut cx.local, vcpu)
 }
 
-/// The current vCPU is about to be entered: its budget, if it has one, begins now. The switch to it is an overhead of its job,
-/// or of the one that had preempted it, which admission counts.
-#[inline(never)]
-fn begin_budget(local: &mut Local) {
-    if local.timer.has_budget() {
-        local.timer.begin_budget(arch::now());
-    }
-}
-
-/// As [`handle_pending_signals`], when there are some, or it has a budget.
+/// As [`handle_pending_signals`], when there are some.
 #[inline(never)]
 fn handle_signals_and_enter(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
-    begin_budget(&mut cx.local);
     signals::handle_signals(cx, vcpu);
     aftermath::conclude(cx);
     // A stop that was sent before the vCPU had its home here was posted to another hart.
@@ -281,10 +271,6 @@ fn prepare_entry(cx: &mut HartCtx, vcpu: &'static Vcpu, unfinished: bool) -> Nex
         if cx.local.needs_resched {
             return NextContext::leave(vcpu);
         }
-    }
-    // What it had to do before is its own.
-    if !unfinished {
-        begin_budget(&mut cx.local);
     }
     NextContext::enter(&mut cx.local, vcpu)
 }

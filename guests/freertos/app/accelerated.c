@@ -113,7 +113,10 @@ static void compute(void *unused)
         response_ns[computed] = (uint32_t)clock_nanoseconds(clock_time() - begin);
         crc = crc32(crc, output, length);
     }
-    record_samples("response", "run", "ns", response_ns, computed);
+    /* The first one may have waited until the device manager has started. */
+    record_samples("response", "boot", "ns", response_ns, computed > 0);
+    if (computed > 1)
+        record_samples("response", "run", "ns", response_ns + 1, computed - 1);
     console_print("@tactus metric name=crc32 value=%lu unit=count\n", (uint64_t)crc);
     if (error != ACCELERATOR_DONE)
         console_print("@tactus fail name=freertos-accelerated reason=error_%u\n", error);

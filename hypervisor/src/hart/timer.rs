@@ -100,11 +100,6 @@ impl Timer {
         self.dirty = true;
     }
 
-    /// The current vCPU's budget begins only `now`: what was done for it since it has the hart is not charged to it.
-    pub const fn begin_budget(&mut self, now: u64) {
-        self.extend(now - self.since);
-    }
-
     /// When the current vCPU's slice ends.
     pub const fn slice_end(&self) -> u64 {
         self.slice_end

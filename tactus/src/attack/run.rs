@@ -282,9 +282,8 @@ impl Lab {
     /// The vCPUs of these VMs that have reservations.
     fn watched(&self, victims: &[usize], attacker: Option<usize>) -> Vec<(Watched, jobs::Watched)> {
         let guarantee = &self.guarantee;
-        // What a job pays each time that it is interrupted: the way into the hypervisor and back, which the hypervisor cannot
-        // see. A few microseconds in all, in place of which what admission adds for a job is allowed.
-        let ways = guarantee.overheads.job;
+        // What a job pays for the switches to it and back.
+        let switches = 2 * guarantee.overheads.job;
         let mut all = Vec::new();
         for &vm in victims {
             let mut channels = self.plan.vms[vm].channels.iter();
@@ -310,7 +309,7 @@ impl Lab {
                         .collect(),
                     period: watched.period,
                     deadline: watched.deadline,
-                    least: self.cycles(times.budget.saturating_sub(ways)),
+                    least: self.cycles(times.budget.saturating_sub(switches)),
                 };
                 all.push((watched, jobs));
             }
