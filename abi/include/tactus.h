@@ -81,7 +81,7 @@ struct tactus_rt_status {
     uint64_t used;
     uint64_t used_max;
     uint32_t hart;
-    uint32_t disturbed;
+    uint32_t reserved;
 };
 
 _Static_assert(sizeof(struct tactus_rt_status) == 80, "struct tactus_rt_status differs from abi/src/hypercall.rs");

@@ -170,8 +170,8 @@ pub struct RtStatus {
     pub used_max: u64,
     /// Index of its hart.
     pub hart: u32,
-    /// Jobs of whose time the hypervisor has taken more for others than admission counts, and charged it to them.
-    pub disturbed: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 /// A call by memory, for code that can store but not call (Linux user space): the caller fills in `function` and

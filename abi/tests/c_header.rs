@@ -152,7 +152,7 @@ fn layouts_agree() {
             ("used", offset_of!(RtStatus, used)),
             ("used_max", offset_of!(RtStatus, used_max)),
             ("hart", offset_of!(RtStatus, hart)),
-            ("disturbed", offset_of!(RtStatus, disturbed)),
+            ("reserved", offset_of!(RtStatus, reserved)),
             ("(end)", size_of::<RtStatus>()),
         ])
     );

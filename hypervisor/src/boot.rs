@@ -368,7 +368,9 @@ extern "C" fn explain(refusal: &Refusal) {
             .words(" cannot be mapped: ")
             .words(match error {
                 MapError::Pool => "the hypervisor's memory pool is too small",
-                MapError::Address => "its addresses are out of reach or no multiples of a page",
+                MapError::Address => {
+                    "its addresses are out of reach or no multiples of a page, or its colours are impossible"
+                }
                 MapError::Overlap => "it overlaps another one",
             }),
         Refusal::Segment(vm) => line

@@ -6,7 +6,7 @@ use crate::dispatch::{aftermath, tick};
 use crate::hart::Hart;
 use crate::hart::context::HartCtx;
 use crate::plic::priority;
-use crate::sched::{jobs, run_queue, signals};
+use crate::sched::{run_queue, signals};
 use crate::system::{Route, system};
 use crate::vm::Vcpu;
 use crate::vm::devices;
@@ -53,16 +53,8 @@ fn serves_console(hart: &Hart) -> bool {
 /// Serves the interrupts that are `pending` ([`crate::arch::pending_interrupts`]), one of each kind; the current vCPU may have to leave the hart afterwards.
 #[inline(never)]
 pub fn handle(cx: &mut HartCtx, pending: u64) {
-    let now = arch::now();
-    serve(cx, pending, now);
-    if cx.local.timer.has_budget() {
-        jobs::disturb(cx, now);
-    }
-}
-
-fn serve(cx: &mut HartCtx, pending: u64, now: u64) {
     if pending & csr::STI != 0 {
-        tick::serve_due_at(cx, now);
+        tick::serve_due_at(cx, arch::now());
         // Nothing of a best-effort vCPU's holds up a real-time one that takes the hart now.
         if cx.local.next.is_some() && !cx.local.hart.has_urgent_news(|| system().vcpus) {
             return;

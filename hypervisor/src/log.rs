@@ -83,12 +83,21 @@ impl Line {
 
     /// Goes on with the last field.
     #[inline(never)]
-    pub fn decimal(&mut self, value: u64) -> &mut Self {
-        // At most 20 digits deep.
-        if value > 9 {
-            self.decimal(value / 10);
+    pub fn decimal(&mut self, mut value: u64) -> &mut Self {
+        // 20 digits hold any 64-bit number.
+        let mut digits = [0; 20];
+        let mut first = digits.len();
+        loop {
+            first -= 1;
+            digits[first] = b'0' + (value % 10) as u8;
+            value /= 10;
+            if value == 0 {
+                break;
+            }
         }
-        self.byte(b'0' + (value % 10) as u8);
+        for &digit in &digits[first..] {
+            self.byte(digit);
+        }
         self
     }
 

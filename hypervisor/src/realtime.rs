@@ -35,7 +35,7 @@ pub fn query(vcpu: &'static Vcpu, number: u64, address: u64, length: u64) -> Sbi
         used: record.used.load(Ordering::Relaxed),
         used_max: record.used_max.load(Ordering::Relaxed),
         hart: target.home() as u32,
-        disturbed: record.disturbed.load(Ordering::Relaxed) as u32,
+        reserved: 0,
     };
     let from = (&raw const status) as u64;
     let page = length.min(PAGE_SIZE - to % PAGE_SIZE);

@@ -10,7 +10,7 @@ use crate::exit::{Exit, NextContext};
 use crate::hart::context::HartCtx;
 use crate::interrupt;
 use crate::migration;
-use crate::sched::{block, fpu, jobs};
+use crate::sched::{block, fpu};
 use crate::vm::{Doorbell, Vcpu};
 use core::hint::cold_path;
 use tactus_abi::map;
@@ -28,7 +28,7 @@ const SRET: u64 = 0x1020_0073;
 pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> Exit {
     // Safety: the entry code's call for a trap (protocol H1).
     let cx = unsafe { HartCtx::of_trapped(vcpu) };
-    if (arch::pending_interrupts() != csr::SSI) | cx.local.timer.has_budget() {
+    if arch::pending_interrupts() != csr::SSI {
         cold_path();
         return other_interrupt(cx, vcpu);
     }
@@ -98,9 +98,6 @@ fn serve_timer(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> NextContext {
     }
     if cx.local.needs_resched {
         return dispatch::schedule_at(cx, vcpu, now);
-    }
-    if cx.local.timer.has_budget() {
-        jobs::disturb(cx, now);
     }
     NextContext::enter(&mut cx.local, vcpu)
 }

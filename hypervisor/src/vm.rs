@@ -300,8 +300,6 @@ pub struct Record {
     pub overruns: AtomicU64,
     /// Deadlines missed.
     pub missed: AtomicU64,
-    /// Jobs that were disturbed.
-    pub disturbed: AtomicU64,
     /// Ticks spent.
     pub used: AtomicU64,
     /// The most that one job has spent.

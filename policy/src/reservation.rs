@@ -12,8 +12,6 @@
 //!   bandwidth server (Abeni and Buttazzo, RTSS 1998), so that its demand never exceeds [`Reservation::demand`]. It is
 //!   charged for its wake-ups: [`Account::with_overhead`].
 
-use tactus_abi::blob::Overheads;
-
 /// A budget in every period. `1 <= budget <= deadline <= period <= u32::MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reservation {
@@ -130,12 +128,8 @@ pub struct Account {
     pub used: u64,
     /// Ticks spent by the job that spent most.
     pub used_max: u64,
-    /// Jobs that the hypervisor has disturbed: it has taken more of their time for others than admission counts.
-    pub disturbed: u64,
     /// Ticks spent by the current job.
     spent: u64,
-    /// Ticks of the current job's time that the hypervisor has taken for others.
-    taken: u64,
     /// Budget charged for a wake-up of a server during a job.
     wake_overhead: u64,
 }
@@ -153,9 +147,7 @@ impl Account {
             missed: 0,
             used: 0,
             used_max: 0,
-            disturbed: 0,
             spent: 0,
-            taken: 0,
             wake_overhead: 0,
         }
     }
@@ -212,17 +204,6 @@ impl Account {
         }
     }
 
-    /// The hypervisor has taken so many ticks of the current job's time for others: returns how many of them are not to be
-    /// charged. Beyond what admission counts, as `overheads` say, for as long as a job may last, the job pays.
-    pub fn disturb(&mut self, ticks: u64, overheads: &Overheads) -> u64 {
-        let periods = self.reservation.period / overheads.service_period.max(1) + 2;
-        let counted = periods * overheads.service;
-        let before = self.taken;
-        self.taken += ticks;
-        self.disturbed += u64::from(before <= counted && self.taken > counted);
-        ticks.min(counted.saturating_sub(before))
-    }
-
     /// The budget is spent at `now`: ends the job, and returns the release of the next, which may have passed.
     pub fn throttle(&mut self, now: u64) -> u64 {
         self.overruns += 1;
@@ -265,7 +246,6 @@ impl Account {
         self.left = self.reservation.budget;
         self.jobs += 1;
         self.spent = 0;
-        self.taken = 0;
     }
 
     /// Wakes a server at `now`. (Waiting ends the job of a periodic vCPU, so that it needs no such decision.)
@@ -290,44 +270,13 @@ impl Account {
             return Wake::Now;
         }
         if !in_proportion {
-            // No deadline is 0.
-            self.left = (time * whole).checked_div(deadline).unwrap_or(0);
+            self.left = time * whole / deadline;
         }
         self.left = self.left.saturating_sub(self.wake_overhead);
         if self.left == 0 {
             Wake::At(self.next_release())
         } else {
             Wake::Now
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const OVERHEADS: Overheads = Overheads {
-        job: 10,
-        blocking: 20,
-        service_period: 100,
-        service: 7,
-    };
-
-    /// Admission counts a service for each deferral period that a job of 1,000 ticks touches: 12 of 7 ticks.
-    #[test]
-    fn a_job_pays_for_what_is_taken_beyond_what_admission_counts() {
-        let reservation = Reservation::new(1_000, 300, 800).expect("it is one");
-        for step in 1..=100 {
-            let mut account = Account::new(reservation, Kind::Server, 0);
-            let mut free = 0;
-            for times in 1..=200 {
-                free += account.disturb(step, &OVERHEADS);
-                assert_eq!(free, (step * times).min(84));
-                assert_eq!(account.disturbed, u64::from(step * times > 84));
-            }
-            account.release_next(1_000);
-            assert_eq!(account.disturb(84, &OVERHEADS), 84);
-            assert_eq!(account.disturbed, u64::from(step * 200 > 84));
         }
     }
 }

@@ -64,7 +64,7 @@ pub extern "C" fn finish_piece(cx: &mut HartCtx) -> bool {
     if !cx.local.has_aftermath || run_queue::has_real_time(&cx.local) {
         return false;
     }
-    if let Some(vcpu) = take(&mut cx.local.overruns.0) {
+    if let Some(vcpu) = take(&mut cx.local.overruns) {
         report_overruns(vcpu);
     } else if cx.local.ending_vms != 0 {
         let index = cx.local.ending_vms.trailing_zeros() as usize;
@@ -93,7 +93,7 @@ fn take(set: &mut [u64]) -> Option<&'static Vcpu> {
 
 /// Whether anything is left.
 fn update(local: &mut Local) {
-    let vcpus = local.stopping.iter().zip(local.overruns.iter());
+    let vcpus = local.stopping.iter().zip(&local.overruns);
     let vcpus = vcpus.fold(0, |all, (stopping, overrun)| all | stopping | overrun);
     let vms = local.ending_vms | local.closed_devices | local.early;
     local.has_aftermath = (vcpus | u64::from(vms)) != 0;
@@ -105,7 +105,6 @@ fn report_overruns(vcpu: &Vcpu) {
         .begin_of("overrun", vcpu.vm.name)
         .number("vcpu", vcpu.index as u64)
         .number("count", vcpu.record.overruns.load(Ordering::Relaxed))
-        .number("disturbed", vcpu.record.disturbed.load(Ordering::Relaxed))
         .time()
         .send();
 }

@@ -3,7 +3,7 @@
 use super::deferred;
 use crate::arch;
 use crate::hart::context::HartCtx;
-use crate::sched::{jobs, wake};
+use crate::sched::wake;
 use crate::system::system;
 use crate::vm::Vcpu;
 use crate::vm::vcpu::State;
@@ -37,9 +37,6 @@ pub fn serve_due(cx: &mut HartCtx) {
     let now = arch::now();
     if pop_due_release(cx, now).is_none() {
         serve_due_at(cx, now);
-    }
-    if cx.local.timer.has_budget() {
-        jobs::disturb(cx, now);
     }
 }
 

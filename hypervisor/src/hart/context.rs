@@ -74,7 +74,7 @@ pub struct Local {
     /// vCPUs, by handle, whose reservation begins as soon as the hart has no real-time work.
     pub starting_reservations: Array<u64, INBOX_WORDS>,
     /// vCPUs, by handle, whose overruns are to be reported.
-    pub overruns: Array<u64, INBOX_WORDS>,
+    pub overruns: [u64; INBOX_WORDS],
     /// vCPU of each VM that ran here last, plus one; cached translations are its.
     pub last_vcpu: Array<u8, { limit::VMS }>,
     /// VMs, by index, for which something came too early, which is delivered now.
@@ -114,7 +114,7 @@ impl HartCtx {
                 edf: Deadlines::new(),
                 realtime: ListQueue::bitmap(),
                 starting_reservations: Array([0; INBOX_WORDS]),
-                overruns: Array([0; INBOX_WORDS]),
+                overruns: [0; INBOX_WORDS],
                 last_vcpu: Array([0; limit::VMS]),
             },
             scratch_context: Context::new(0, false),

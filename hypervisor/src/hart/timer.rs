@@ -87,19 +87,6 @@ impl Timer {
         self.budget_end
     }
 
-    /// Whether the current vCPU has a budget.
-    #[inline(always)]
-    pub const fn has_budget(&self) -> bool {
-        self.budget_end != u64::MAX
-    }
-
-    /// The current vCPU has not had so many ticks of the time since it has the hart: its budget ends later.
-    pub const fn extend(&mut self, ticks: u64) {
-        self.since += ticks;
-        self.budget_end += ticks;
-        self.dirty = true;
-    }
-
     /// When the current vCPU's slice ends.
     pub const fn slice_end(&self) -> u64 {
         self.slice_end

@@ -1,10 +1,8 @@
 //! Reservations at run time: the release, the end and the throttling of jobs.
 
 use super::run_queue;
-use crate::arch;
 use crate::body::{Body, Wait};
-use crate::hart::context::{HartCtx, Local};
-use crate::system::system;
+use crate::hart::context::Local;
 use crate::vm::Vcpu;
 use crate::vm::vcpu::State;
 use tactus_abi::blob::Class;
@@ -46,34 +44,8 @@ pub fn throttle(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
     vcpu.record.take(account);
     body.wait = Wait::Release { at, answers: false };
     vcpu.state.set(State::Waiting);
-    if !loads {
-        report(local, vcpu, account.overruns);
-    }
-}
-
-/// What the hypervisor has done since `from`, if the current vCPU has a budget, was for others: as far as admission counts it,
-/// it is not charged.
-#[unsafe(export_name = "tactus_disturb")]
-#[inline(never)]
-pub extern "C" fn disturb(cx: &mut HartCtx, from: u64) {
-    let Some(vcpu) = cx.local.current else { return };
-    let (local, body) = cx.with_body(vcpu);
-    let Some(account) = &mut body.account else {
-        return;
-    };
-    let before = account.disturbed;
-    let free = account.disturb(arch::now() - from, &system().blob.header.overheads);
-    local.timer.extend(free);
-    if account.disturbed != before {
-        vcpu.record.take(account);
-        report(local, vcpu, account.disturbed);
-    }
-}
-
-/// Something has happened to one of its jobs for the `count`th time, which is reported at powers of two.
-#[inline(never)]
-fn report(local: &mut Local, vcpu: &Vcpu, count: u64) {
-    if count.is_power_of_two() {
+    // Rate-limited: reported at powers of two.
+    if !loads && account.overruns.is_power_of_two() {
         local.overruns[usize::from(vcpu.handle / 64)] |= 1 << (vcpu.handle % 64);
         local.has_aftermath = true;
     }

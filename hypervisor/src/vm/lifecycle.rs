@@ -45,21 +45,22 @@ impl Vm {
             life.alive = 1;
             let config = self.config();
             let entry = Entry::new(config.entry, 0, config.devicetree);
-            self.prepare(&mut life, boot, &entry, true, None);
+            self.prepare(&mut life, boot, &entry, |body| {
+                body.loader = Some(Loader::default());
+                body.unfinished = true;
+            });
         }
         boot
     }
 
-    /// Makes a stopped vCPU ready to be started by its home, whose it is then; called with the lifecycle lock held. `loads`: it loads the VM's image first.
-    /// `account`: a hypercall makes it, with this reservation.
+    /// Makes a stopped vCPU ready to be started by its home, whose it is then, with what `also` sets; called with the lifecycle lock held.
     #[inline(never)]
     fn prepare(
         &self,
         life: &mut Life,
         vcpu: &'static Vcpu,
         entry: &Entry,
-        loads: bool,
-        account: Option<&Account>,
+        also: impl FnOnce(&mut Body),
     ) {
         let Some(body) = vcpu.stopped_body(life) else {
             return;
@@ -72,14 +73,7 @@ impl Vm {
         body.fpu.reset();
         body.slice_left = 0;
         body.wait = Wait::Start;
-        if loads {
-            body.loader = Some(Loader::default());
-            body.unfinished = true;
-        }
-        if account.is_some() {
-            body.account = account.copied();
-            body.reserved = true;
-        }
+        also(body);
         vcpu.set_affinity(false);
         self.forget_page(vcpu);
         vcpu.take_signals(signal::SOFTWARE | signal::STOP);
@@ -116,7 +110,7 @@ impl Vm {
             }
             life.alive += 1;
             let entry = Entry::new(pc, index as u64, argument);
-            self.prepare(&mut life, vcpu, &entry, false, None);
+            self.prepare(&mut life, vcpu, &entry, |_| {});
         }
         signals::post(vcpu);
         true
@@ -139,7 +133,10 @@ impl Vm {
         before();
         life.alive += 1;
         vcpu.relocation.settle(hart);
-        self.prepare(&mut life, vcpu, entry, false, Some(&account));
+        self.prepare(&mut life, vcpu, entry, |body| {
+            body.account = Some(account);
+            body.reserved = true;
+        });
         true
     }
 

@@ -48,13 +48,11 @@ pub mod signal {
 
 impl Record {
     /// Takes over how a reservation stands.
-    #[inline(never)]
     pub fn take(&self, account: &Account) {
         self.release.store(account.release(), Ordering::Relaxed);
         self.jobs.store(account.jobs, Ordering::Relaxed);
         self.overruns.store(account.overruns, Ordering::Relaxed);
         self.missed.store(account.missed, Ordering::Relaxed);
-        self.disturbed.store(account.disturbed, Ordering::Relaxed);
         self.used.store(account.used, Ordering::Relaxed);
         self.used_max.store(account.used_max, Ordering::Relaxed);
     }

@@ -282,8 +282,13 @@ impl Lab {
     /// The vCPUs of these VMs that have reservations.
     fn watched(&self, victims: &[usize], attacker: Option<usize>) -> Vec<(Watched, jobs::Watched)> {
         let guarantee = &self.guarantee;
-        // What a job pays for the switches to it and back.
-        let switches = 2 * guarantee.overheads.job;
+        // What a job pays for others: its own beginning, and the service of each deferral period that it touches, in which
+        // admission counts the interrupts.
+        let overheads = &guarantee.overheads;
+        let own = |deadline: u64| {
+            2 * overheads.job
+                + (deadline.div_ceil(overheads.service_period.max(1)) + 1) * overheads.service
+        };
         let mut all = Vec::new();
         for &vm in victims {
             let mut channels = self.plan.vms[vm].channels.iter();
@@ -309,7 +314,7 @@ impl Lab {
                         .collect(),
                     period: watched.period,
                     deadline: watched.deadline,
-                    least: self.cycles(times.budget.saturating_sub(switches)),
+                    least: self.cycles(times.budget.saturating_sub(own(times.deadline))),
                 };
                 all.push((watched, jobs));
             }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::illegal::Illegal;
 use crate::run::console::Source;
-use crate::run::journal::{Journal, NamedSeries, Overruns, RecordLine, Transcript, VmJournal};
+use crate::run::journal::{Journal, NamedSeries, RecordLine, Transcript, VmJournal};
 use crate::run::record::{Consumer, Fault, FaultAction, fields};
 use crate::run::session::{Outcome, Verdict};
 
@@ -503,23 +503,13 @@ pub fn migration_table(journal: &Journal) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// The table of real-time vCPUs whose jobs were cut off, or disturbed; `None` without any.
+/// The table of real-time vCPUs whose jobs were cut off; `None` without any.
 pub fn overrun_table(journal: &Journal) -> Option<Table> {
-    let columns = [
-        "VM",
-        "vCPU",
-        "jobs cut off, at least",
-        "overrun by interference, at least",
-    ];
-    let mut table = Table::new("Budgets used up", columns).text_columns([0]);
+    let mut table =
+        Table::new("Budgets used up", ["VM", "vCPU", "jobs cut off, at least"]).text_columns([0]);
     for vm in &journal.vms {
-        for (vcpu, overruns) in &vm.overruns {
-            table.row([
-                vm.name.clone(),
-                vcpu.to_string(),
-                overruns.cut_off.to_string(),
-                overruns.disturbed.to_string(),
-            ]);
+        for (vcpu, count) in &vm.overruns {
+            table.row([vm.name.clone(), vcpu.to_string(), count.to_string()]);
         }
     }
     (!table.rows.is_empty()).then_some(table)
@@ -913,11 +903,11 @@ pub fn report_json(outcome: &Outcome, system: &str) -> Value {
                 .iter()
                 .map(|(name, reason)| json!({ "name": name, "reason": reason }))
                 .collect();
-            let of_jobs = |count: fn(&Overruns) -> u64| {
-                let vcpus = vm.overruns.iter();
-                let all = vcpus.map(|(vcpu, overruns)| (vcpu.to_string(), json!(count(overruns))));
-                all.collect::<Map<String, Value>>()
-            };
+            let overruns: Map<String, Value> = vm
+                .overruns
+                .iter()
+                .map(|(vcpu, count)| (vcpu.to_string(), json!(count)))
+                .collect();
             let kernel_entries: Map<String, Value> = vm
                 .kernel_entries
                 .iter()
@@ -933,8 +923,7 @@ pub fn report_json(outcome: &Outcome, system: &str) -> Value {
                 "code": vm.off.map(|off| off.code),
                 "faults": vm.faults,
                 "restarts": vm.restarts,
-                "overruns_at_least": of_jobs(|overruns| overruns.cut_off),
-                "disturbed_at_least": of_jobs(|overruns| overruns.disturbed),
+                "overruns_at_least": overruns,
                 "kernel_entries": kernel_entries,
                 "phases": vm.phases,
                 "checks_passed": vm.passed,

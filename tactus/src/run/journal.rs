@@ -42,15 +42,6 @@ pub struct Off {
     pub time: u64,
 }
 
-/// What has happened to jobs of a real-time vCPU, as last reported: each at least so often.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Overruns {
-    /// Jobs that were cut off, as they had used up their budgets.
-    pub cut_off: u64,
-    /// Jobs of whose time the hypervisor has taken more for others than admission counts, and charged it to them.
-    pub disturbed: u64,
-}
-
 /// A figure that a guest reported.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Metric {
@@ -88,8 +79,8 @@ pub struct VmJournal {
     pub faults: u64,
     /// Restarts.
     pub restarts: u64,
-    /// What has happened to jobs of its real-time vCPUs, by number.
-    pub overruns: BTreeMap<u64, Overruns>,
+    /// How many jobs of each of its real-time vCPUs have been cut off, at least.
+    pub overruns: BTreeMap<u64, u64>,
     /// How often each vCPU has left a hart for user level only for its kernel, by number.
     pub kernel_entries: BTreeMap<u64, u64>,
     /// The phases it announced.
@@ -456,18 +447,13 @@ impl Journal {
                 }
             }
             LogRecord::Overrun {
-                vm,
-                vcpu,
-                count,
-                disturbed,
-                ..
+                vm, vcpu, count, ..
             } => {
                 if let Some(vm) = self.vm_mut(vm)
                     && (vm.overruns.len() < bound::VCPUS || vm.overruns.contains_key(vcpu))
                 {
                     let most = vm.overruns.entry(*vcpu).or_default();
-                    most.cut_off = most.cut_off.max(*count);
-                    most.disturbed = most.disturbed.max(*disturbed);
+                    *most = (*most).max(*count);
                 }
             }
             LogRecord::Off {

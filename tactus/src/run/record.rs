@@ -172,16 +172,14 @@ pub enum LogRecord {
         /// When.
         time: u64,
     },
-    /// A real-time vCPU's jobs have been cut off, as their budget was used up, or disturbed.
+    /// A real-time vCPU's jobs have been cut off, as their budget was used up.
     Overrun {
         /// The VM.
         vm: String,
         /// The vCPU's number within it.
         vcpu: u64,
-        /// Jobs that were cut off by now.
+        /// How often by now.
         count: u64,
-        /// Jobs that others have disturbed by now more than admission counts.
-        disturbed: u64,
         /// When.
         time: u64,
     },
@@ -365,7 +363,6 @@ pub fn parse_log(text: &str) -> Result<LogRecord, Malformed> {
             vm: fields.name("vm")?,
             vcpu: fields.number("vcpu")?,
             count: fields.number("count")?,
-            disturbed: fields.number("disturbed")?,
             time: time()?,
         }),
         "off" => Ok(LogRecord::Off {

@@ -273,13 +273,11 @@ fn in_words(record: &LogRecord, journal: &Journal) -> Option<String> {
             vm,
             vcpu,
             count,
-            disturbed,
             time,
         } => format!(
-            "{}: vCPU {vcpu} of {vm} has used up its budget and waits for its next job ({count} {} so far); {disturbed} {} overrun by interference",
+            "{}: vCPU {vcpu} of {vm} has used up its budget and waits for its next job ({count} {} so far)",
             at(time),
-            plural(*count, "time"),
-            plural(*disturbed, "job")
+            plural(*count, "time")
         ),
         LogRecord::Off {
             vm,

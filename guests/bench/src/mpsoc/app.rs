@@ -71,7 +71,7 @@ impl App {
                 used: 0,
                 used_max: 0,
                 hart: 0,
-                disturbed: 0,
+                reserved: 0,
             },
         };
         Self {

@@ -20,13 +20,11 @@ const BUSY: u64 = 1_000;
 const OTHERS: usize = 3;
 /// Cycles between two reads of the clock which show that the vCPU was preempted in between.
 const PAUSE: u64 = 100_000;
-/// Cycles between two reads up to which nothing has interrupted it.
-const OWN: u64 = 300;
 
 static APPS: [App; OTHERS] = [const { App::new() }; OTHERS];
 static STACK: RtStack<4096> = RtStack::new();
 
-/// The greedy vCPU's jobs as it sees them: cycles from the first to the last read of the clock, without interruptions.
+/// The greedy vCPU's jobs as it sees them: cycles from the first to the last read of the clock.
 struct Jobs {
     wanted: AtomicU64,
     longest: AtomicU64,
@@ -44,19 +42,15 @@ static JOBS: Jobs = Jobs {
 /// Runs until it has been preempted as often as requested.
 fn greedy(jobs: &'static Jobs) {
     let wanted = jobs.wanted.load(Ordering::Relaxed);
-    let mut last = time::cycles();
-    let mut ran = 0;
+    let mut first = time::cycles();
+    let mut last = first;
     while jobs.seen.load(Ordering::Relaxed) < wanted {
         let now = time::cycles();
-        match now - last {
-            own @ ..=OWN => ran += own,
-            ..=PAUSE => {}
-            _ => {
-                jobs.longest.fetch_max(ran, Ordering::Relaxed);
-                jobs.shortest.fetch_min(ran, Ordering::Relaxed);
-                jobs.seen.fetch_add(1, Ordering::Release);
-                ran = 0;
-            }
+        if now - last > PAUSE {
+            jobs.longest.fetch_max(last - first, Ordering::Relaxed);
+            jobs.shortest.fetch_min(last - first, Ordering::Relaxed);
+            jobs.seen.fetch_add(1, Ordering::Release);
+            first = now;
         }
         last = now;
     }

@@ -23,7 +23,7 @@ type Table = [u64; ENTRIES];
 pub enum MapError {
     /// No page left for a table.
     Pool,
-    /// Addresses that Sv39x4 does not reach, or not multiples of a page.
+    /// Addresses that Sv39x4 does not reach, or not multiples of a page, or impossible colours.
     Address,
     /// Something is mapped there already.
     Overlap,
@@ -57,6 +57,7 @@ impl Stage2 {
                 && first.checked_add(size).is_some_and(|end| end <= 1 << bits)
         };
         if !in_reach(region.guest, region.size, 41)
+            || !region.has_sound_colours()
             || !in_reach(region.host, region.size << region.spread, 56)
             || !region.size.is_multiple_of(PAGE_SIZE)
             || region.size == 0
