@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$TACTUS_ROOT"
 
 readonly artifacts=$1 licences=$2
-readonly environment=$TACTUS_BUILD/setup/package dist=$TACTUS_BUILD/dist log=$TACTUS_BUILD/setup/wheel.log
+readonly environment=$TACTUS_BUILD/setup/package dist=$TACTUS_BUILD/dist wheel_log=$TACTUS_BUILD/setup/wheel.log
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 export SOURCE_DATE_EPOCH
 
@@ -20,14 +20,14 @@ trap 'rm -rf "$folder"' EXIT
 rm -f "$dist"/tactus-*.whl
 mkdir -p "$dist"
 
-watched "building the wheel" "$log" "$environment/bin/maturin" build --release --locked --manifest-path python/Cargo.toml --out "$folder/plain" ||
-    fail "the wheel could not be built (above; whole log: $log)" "\`make setup\` installs what the build needs."
-quietly "$log" "$environment/bin/wheel" unpack --dest "$folder" "$folder"/plain/*.whl
+watched "building the wheel" "$wheel_log" "$environment/bin/maturin" build --release --locked --manifest-path python/Cargo.toml --out "$folder/plain" ||
+    fail "the wheel could not be built (above; whole log: $wheel_log)" "\`make setup\` installs what the build needs."
+quietly "$wheel_log" "$environment/bin/wheel" unpack --dest "$folder" "$folder"/plain/*.whl
 tree=$(find "$folder" -mindepth 1 -maxdepth 1 -name 'tactus-*')
 cp -R "$artifacts" "$tree/tactus/artifacts"
 mkdir -p "$tree"/tactus-*.dist-info/licenses
 cp -R LICENSE-APACHE LICENSE-MIT "$licences"/* "$tree"/tactus-*.dist-info/licenses/
-quietly "$log" "$environment/bin/wheel" pack --dest-dir "$dist" "$tree"
+quietly "$wheel_log" "$environment/bin/wheel" pack --dest-dir "$dist" "$tree"
 wheel=$(find "$dist" -name 'tactus-*.whl')
 (cd "$dist" && sha256sum "$(basename "$wheel")" | tee "$(basename "$wheel").sha256")
 
@@ -55,5 +55,5 @@ for name in ["stamp", "io-restart", "hostile-accelerator"]:
         tactus.Board(system, profile="soc").run("20ms")
 END
 }
-watched "trying the wheel" "$log" try || fail "the wheel does not work in an empty folder (above)" "Report this."
+watched "trying the wheel" "$wheel_log" try || fail "the wheel does not work in an empty folder (above)" "Report this."
 echo "dist: ${wheel#"$TACTUS_ROOT/"}, $(du -h "$wheel" | cut -f 1), checked and ran in an empty folder"
