@@ -25,8 +25,9 @@ watched "building the wheel" "$wheel_log" "$environment/bin/maturin" build --rel
 quietly "$wheel_log" "$environment/bin/wheel" unpack --dest "$folder" "$folder"/plain/*.whl
 tree=$(find "$folder" -mindepth 1 -maxdepth 1 -name 'tactus-*')
 cp -R "$artifacts" "$tree/tactus/artifacts"
-mkdir -p "$tree"/tactus-*.dist-info/licenses
-cp -R LICENSE-APACHE LICENSE-MIT "$licences"/* "$tree"/tactus-*.dist-info/licenses/
+info=$(find "$tree" -mindepth 1 -maxdepth 1 -name '*.dist-info')
+mkdir -p "$info/licenses"
+cp -R LICENSE-APACHE LICENSE-MIT "$licences"/* "$info/licenses/"
 quietly "$wheel_log" "$environment/bin/wheel" pack --dest-dir "$dist" "$tree"
 wheel=$(find "$dist" -name 'tactus-*.whl')
 (cd "$dist" && sha256sum "$(basename "$wheel")" | tee "$(basename "$wheel").sha256")
