@@ -91,7 +91,7 @@ fn enable_that_toggles(on: On) {
 }
 
 /// The device manager's doorbell is rung as fast as possible by a VM with an accelerator. The manager is more urgent than
-/// the victim, and has no budget.
+/// the victim.
 #[test]
 fn rings_of_the_device_manager() {
     let shared = std::fs::read_to_string(root().join("systems/accelerators.toml"));
@@ -114,7 +114,7 @@ class = "rt"
 hart = 0
 priority = 100
 period = "1ms"
-budget = "400us"
+budget = "300us"
 
 [[vm]]
 name = "noise"
