@@ -84,8 +84,8 @@ fn make() -> ! {
                 }
             }
         }
-        "sweep" => sweep(|word| drop(word.load(Ordering::Relaxed))),
-        "write" => sweep(|word| drop(word.fetch_add(1, Ordering::Relaxed))),
+        "sweep" => sweep(|word| word.load(Ordering::Relaxed)),
+        "write" => sweep(|word| word.fetch_add(1, Ordering::Relaxed)),
         "toggle" => {
             let enable = (map::UART_BASE as usize + UART_IER) as *mut u8;
             // SAFETY: a register of the virtual UART, which only the console uses, and not this one.
@@ -118,7 +118,7 @@ fn every_channel(ring: impl Fn(Channel)) -> ! {
 }
 
 /// Goes through memory without end.
-fn sweep(at: impl Fn(&AtomicU64)) -> ! {
+fn sweep(at: impl Fn(&AtomicU64) -> u64) -> ! {
     let size = devicetree::number("mib", 2) << 20;
     let stride = devicetree::number("stride", 32);
     loop {
