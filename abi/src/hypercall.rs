@@ -176,8 +176,8 @@ pub struct RtStatus {
 
 /// A call by memory, for code that can store but not call (Linux user space): the caller fills in `function` and
 /// `arguments` and stores the guest-physical address of the block, a multiple of 8, as one doubleword to
-/// [`crate::map::CALL_BASE`]. The call is complete when the store is. If the block is not within a page of the VM's memory,
-/// the store is an access fault, as from a bus.
+/// [`crate::map::CALL_BASE`]. The call is complete when the store is. If the block is not within a page of the VM's
+/// memory, the store is an access fault, as from a bus.
 ///
 /// Only calls of this extension that do not wait are possible: timeouts count as 0, [`RT_YIELD`] and [`INTERRUPT_PAGE`]
 /// return `NOT_SUPPORTED`. No vCPU is the caller, so that [`RT_SELF`] is an `INVALID_PARAM`.

@@ -88,7 +88,7 @@ impl Arena {
 /// Doublewords at a physical address, made zero.
 ///
 /// # Safety
-/// They are memory that nobody else uses, and aligned.
+/// They are memory that nothing else uses, and aligned.
 #[inline(never)]
 pub unsafe fn zeroed<const N: usize>(address: u64) -> &'static mut [u64; N] {
     let table = address as *mut [u64; N];

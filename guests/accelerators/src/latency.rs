@@ -34,7 +34,8 @@ pub struct Costs {
     pub configured: u64,
     /// *T_irq_stop*: it disconnects a region that has stopped.
     pub stopped: u64,
-    /// How long the manager may wait for its hart once there is work for it: 0 where it has the hart at once. The paper's does.
+    /// How long the manager may wait for its hart once there is work for it: 0 where it has the hart at once, as the
+    /// paper's does.
     pub wait: u64,
 }
 

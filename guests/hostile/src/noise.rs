@@ -124,7 +124,7 @@ fn sweep(at: impl Fn(&AtomicU64) -> u64) -> ! {
     loop {
         for offset in (0..size).step_by(stride as usize) {
             let word = (map::RAM_BASE + offset) as *const AtomicU64;
-            // SAFETY: aligned, and within the VM's memory; what is written is below the image and nobody else's.
+            // SAFETY: aligned, and within the VM's memory; what is written is below the image, where nothing else is.
             at(unsafe { &*word });
         }
     }

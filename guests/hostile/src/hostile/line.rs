@@ -1,5 +1,5 @@
 //! Misuses the platform's UART, which it has: forges records of the hypervisor and of other VMs, sets the slowest rate,
-//! and leaves the registers so that whoever else writes to the UART sets its divisor.
+//! and leaves the registers so that what others write to the UART sets its divisor.
 
 use tactus_guest::{
     abi::{

@@ -210,7 +210,7 @@ fn order(peer: &mut Peer) {
     // Over the end of a page, behind which another one may be elsewhere in the machine's memory.
     static PAGES: TwoPages = TwoPages([const { AtomicU8::new(0xff) }; 8192]);
     let inside = &PAGES.0[4096 - MESSAGE_SIZE / 2..][..MESSAGE_SIZE];
-    // SAFETY: atomics are as bytes, and these are nobody else's until this ends.
+    // SAFETY: atomics are as bytes, and nothing else uses these until this ends.
     let buffer = unsafe { slice::from_raw_parts_mut(inside.as_ptr() as *mut u8, MESSAGE_SIZE) };
     assert_eq!(
         peer.channel.receive(&mut buffer[..3], 0),
