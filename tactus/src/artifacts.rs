@@ -67,6 +67,12 @@ pub struct Missing {
     pub unknown: bool,
 }
 
+impl From<Missing> for miette::Report {
+    fn from(missing: Missing) -> Self {
+        miette::miette!(help = missing.cure, "{}", missing.reason)
+    }
+}
+
 impl Missing {
     fn now(reason: impl Into<String>, cure: impl Into<String>) -> Self {
         Self {

@@ -73,9 +73,7 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
     }
     let (mut board, console) = setup::board(&profile, &options, disks).into_diagnostic()?;
     if let Some(design) = &arguments.fabric {
-        let file = Artifacts::chosen()
-            .model(design)
-            .map_err(|missing| miette!(help = missing.cure, "{}", missing.reason))?;
+        let file = Artifacts::chosen().model(design)?;
         let model = Model::load(&file).into_diagnostic()?;
         setup::load_fabric(&mut board, &profile, Box::new(model)).into_diagnostic()?;
     }

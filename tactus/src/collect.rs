@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use miette::{IntoDiagnostic, WrapErr, miette};
 
-use crate::artifacts::{Artifacts, FIRMWARE_FILE, Inventory, Missing, VERSION_FILE};
+use crate::artifacts::{Artifacts, FIRMWARE_FILE, Inventory, VERSION_FILE};
 use crate::cli::CollectArguments;
 use crate::config::cure_of_unknown;
 use crate::fabric;
@@ -33,13 +33,9 @@ pub fn command(arguments: &CollectArguments) -> ExitCode {
     }
 }
 
-fn told(missing: Missing) -> miette::Report {
-    miette!(help = missing.cure, "{}", missing.reason)
-}
-
 fn collect(arguments: &CollectArguments) -> miette::Result<String> {
     let directory = &arguments.directory;
-    let inventory = Inventory::find().map_err(told)?;
+    let inventory = Inventory::find()?;
     let designs = designs(&arguments.models)?;
     let known: Vec<&str> = inventory.names.iter().map(String::as_str).collect();
     if let Some(name) = arguments
@@ -59,11 +55,11 @@ fn collect(arguments: &CollectArguments) -> miette::Result<String> {
     // All of it first: what can't be built is told before anything is written.
     let mut files = Vec::new();
     for (name, file) in Artifacts::Workspace.files(&names) {
-        files.push((name, file.map_err(told)?));
+        files.push((name, file?));
     }
     let programs = files.len();
     for design in &designs {
-        let model = Artifacts::Workspace.model(design).map_err(told)?;
+        let model = Artifacts::Workspace.model(design)?;
         files.push((format!("{design}.so"), model));
     }
     files.push((FIRMWARE_FILE.to_owned(), find_firmware()?));

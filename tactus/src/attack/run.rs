@@ -8,7 +8,7 @@ use std::path::Path;
 use miette::{WrapErr, miette};
 use tactus_board::profile::Profile;
 
-use crate::artifacts::{Artifacts, Missing};
+use crate::artifacts::Artifacts;
 use crate::check::{self, Guarantee};
 use crate::config::{At, Class, Config, Nanoseconds};
 use crate::image;
@@ -118,14 +118,7 @@ impl Lab {
         let warnings = verdict.of_weight(Weight::Warning).cloned().collect();
         let no_board = || miette!("the platform `{}` is no board", plan.profile.name);
         let profile = Profile::named(&plan.profile.name).ok_or_else(no_board)?;
-        let fabric = match &plan.design {
-            None => None,
-            Some(design) => {
-                let missing = |missing: Missing| miette!(help = missing.cure, "{}", missing.reason);
-                let model = artifacts.model(design).map_err(missing)?;
-                Some(Fabric { model, waves: None })
-            }
-        };
+        let fabric = plan.design.as_deref().map(Fabric::of).transpose()?;
         Ok(Self {
             file: name,
             config,

@@ -28,8 +28,7 @@ pub struct Watched {
 
 /// The bound of a vCPU, in ticks, that a guarantee states.
 pub fn bound(guarantee: &Guarantee, name: &str) -> Option<u64> {
-    let mut vcpus = guarantee.harts.iter().flat_map(|hart| &hart.vcpus);
-    match vcpus.find(|vcpu| vcpu.name == name)?.answer {
+    match guarantee.vcpu(name)?.answer {
         Answer::Within(ticks) => Some(ticks),
         _ => None,
     }

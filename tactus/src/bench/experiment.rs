@@ -755,10 +755,7 @@ pub fn find(name: &str) -> miette::Result<Found> {
         .chain(current.ancestors())
         .chain(built_in.ancestors())
         .find(|directory| directory.join(DIRECTORY).join("platform.toml").is_file())
-        .ok_or_else(|| {
-            let missing = artifacts::no_clone();
-            miette!(help = missing.cure, "{}", missing.reason)
-        })?;
+        .ok_or_else(artifacts::no_clone)?;
     let names = names(root);
     if !names.iter().any(|known| known == name) {
         return Err(miette!(

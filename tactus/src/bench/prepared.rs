@@ -283,7 +283,7 @@ fn tiles_run(run: &Run, wanted: &TilesRun, extent: Extent) -> miette::Result<Wor
     }
     let (pins, pins_at) = fabric::pins(&wanted.design);
     let system = tiles::System {
-        model: loaded(&wanted.design)?.model,
+        model: Fabric::of(&wanted.design)?.model,
         policies: (wanted.design == VIRTUALIZED).then_some([wanted.policy; 4]),
         reader: Some(0),
         tiles: all,
@@ -348,7 +348,7 @@ fn system_run(
             options.timed_from = Some(marker(text, &boot.image)?);
         }
         if let Some(design) = &boot.image.design {
-            options.fabric = Some(loaded(design)?);
+            options.fabric = Some(Fabric::of(design)?);
         }
         options.probes.clone_from(&watched.probes);
         if run.paths {
@@ -384,14 +384,6 @@ fn timed_board(profile: &str) -> Option<Options> {
     let mut options = Options::new(tactus_board::profile::Profile::named(profile)?);
     options.pace = Pace::Timed;
     Some(options)
-}
-
-/// A fabric that is loaded with that design.
-fn loaded(design: &str) -> miette::Result<Fabric> {
-    let model = Artifacts::chosen()
-        .model(design)
-        .map_err(|missing| miette!(help = missing.cure, "{}", missing.reason))?;
-    Ok(Fabric { model, waves: None })
 }
 
 /// A guest's image.
@@ -458,7 +450,7 @@ fn native_plan(run: &Run, guest: &str, profile: &Profile, extent: Extent) -> mie
     let image = image(guest)?;
     let mut board = timed_board(&profile.name);
     if let (Some(options), Some(design)) = (&mut board, &run.fabric) {
-        options.fabric = Some(loaded(design)?);
+        options.fabric = Some(Fabric::of(design)?);
     }
     let launch = Launch {
         image,

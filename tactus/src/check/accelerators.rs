@@ -275,20 +275,22 @@ fn manager_wait(
 ) -> Option<u64> {
     let vm = &judge.config.vms[manager];
     let name = format!("{}.0", vm.name.as_ref()?.value);
-    let hz = u64::from(HZ) / u64::from(guarantee.timebase_hz);
-    let mut all = guarantee.harts.iter().flat_map(|hart| &hart.vcpus);
-    let vcpu = all.find(|vcpu| vcpu.name == name);
+    let nanoseconds =
+        |ticks: u64| (ticks * u64::from(HZ)).div_ceil(u64::from(guarantee.timebase_hz));
+    let vcpu = guarantee.vcpu(&name);
     let times = vcpu.and_then(|vcpu| Some((vcpu.reservation?, &vcpu.answer)));
     let needs = costs.map_or(0, |costs| costs.trap + 2 * costs.event() + costs.resume);
-    let needs = needs + guarantee.overheads.job * hz;
+    let needs = needs + nanoseconds(guarantee.overheads.job);
     let lacks = match times {
-        Some((times, _)) if times.budget * hz < needs => format!(
+        Some((times, _)) if nanoseconds(times.budget) < needs => format!(
             "has a budget of {}, and may need {} for one request",
             time_text(times.budget, guarantee.timebase_hz),
             time_text(needs, HZ),
         ),
         Some((times, Answer::Within(answer))) => {
-            return Some((times.period + answer.saturating_sub(times.budget)) * hz);
+            return Some(nanoseconds(
+                times.period + answer.saturating_sub(times.budget),
+            ));
         }
         Some(_) => "may have its budget too late".into(),
         None => "has no reservation".into(),
@@ -672,8 +674,7 @@ fn jobs(
                 .try_fold(0_u64, |sum, wait| sum.checked_add(wait?));
             let name = vm.name.as_ref().map_or("", |name| &name.value);
             let name = format!("{name}.{number}");
-            let mut all = guarantee.harts.iter().flat_map(|hart| &hart.vcpus);
-            let vcpu = all.find(|vcpu| vcpu.name == name);
+            let vcpu = guarantee.vcpu(&name);
             let (Some(waits), Some(vcpu)) = (waits, vcpu) else {
                 continue;
             };

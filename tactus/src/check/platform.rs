@@ -1,11 +1,13 @@
 //! The platform, and how much of it the system uses.
 
+use std::ops::RangeInclusive;
+
 use tactus_abi::blob::{ReadyQueue, limit};
 use tactus_abi::map::MEGAPAGE_SIZE;
 use tactus_planning::placement::Extent;
 
 use super::judge::Judge;
-use crate::config::{DEFAULT_SLICE, Nanoseconds, Share, Size, cure_of_unknown};
+use crate::config::{At, DEFAULT_SLICE, Nanoseconds, Share, Size, cure_of_unknown};
 use crate::fabric;
 use crate::problem::{Code, Problem};
 use crate::profile::{self, Profile};
@@ -181,18 +183,8 @@ fn slice_ticks(judge: &mut Judge<'_>, profile: &Profile) -> u64 {
     let Some(slice) = &judge.config.system.slice else {
         return profile.ticks_within(DEFAULT_SLICE);
     };
-    if !(SLICE_MIN..=SLICE_MAX).contains(&slice.value) {
-        judge.note(
-            Code::OutOfRange,
-            &slice.span,
-            format!("{SLICE_MIN} to {SLICE_MAX}"),
-            format!(
-                "a time slice is {SLICE_MIN} to {SLICE_MAX} long, not {}",
-                slice.value
-            ),
-            format!("leave it out for the default of {DEFAULT_SLICE}"),
-        );
-    }
+    let default = format!("for the default of {DEFAULT_SLICE}");
+    in_range(judge, slice, "a time slice", SLICE_MIN..=SLICE_MAX, default);
     profile.ticks_within(slice.value)
 }
 
@@ -201,23 +193,33 @@ fn deferral_period(judge: &mut Judge<'_>, profile: &mut Profile) {
     let Some(period) = &judge.config.system.deferral_period else {
         return;
     };
-    if (DEFERRAL_MIN..=DEFERRAL_MAX).contains(&period.value) {
+    let range = DEFERRAL_MIN..=DEFERRAL_MAX;
+    let default = format!("for the platform's {}", profile.overheads.service_period);
+    if in_range(judge, period, "a deferral period", range, default) {
         profile.overheads.service_period = period.value;
-        return;
     }
-    judge.note(
-        Code::OutOfRange,
-        &period.span,
-        format!("{DEFERRAL_MIN} to {DEFERRAL_MAX}"),
-        format!(
-            "a deferral period is {DEFERRAL_MIN} to {DEFERRAL_MAX} long, not {}",
-            period.value
-        ),
-        format!(
-            "leave it out for the platform's {}",
-            profile.overheads.service_period
-        ),
-    );
+}
+
+/// Whether a time is in its range; noted when it is not. `default`: what leaving it out is for.
+fn in_range(
+    judge: &mut Judge<'_>,
+    time: &At<Nanoseconds>,
+    what: &str,
+    range: RangeInclusive<Nanoseconds>,
+    default: String,
+) -> bool {
+    let (least, most) = (range.start(), range.end());
+    let fits = range.contains(&time.value);
+    if !fits {
+        judge.note(
+            Code::OutOfRange,
+            &time.span,
+            format!("{least} to {most}"),
+            format!("{what} is {least} to {most} long, not {}", time.value),
+            format!("leave it out {default}"),
+        );
+    }
+    fits
 }
 
 fn reserve(judge: &mut Judge<'_>) -> Share {

@@ -14,7 +14,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use miette::miette;
 use tactus_board::account::{Doing, Spent};
 use tactus_board::board::{self as engine, Board, MemoryModel, Pace};
 use tactus_board::bus::Stop;
@@ -28,7 +27,7 @@ use tactus_board::time::{Clock, Femtoseconds};
 use tactus_board::trace::EventKind;
 use tactus_board::{privileged::Privilege, timing::Counts};
 
-use crate::artifacts::{Artifacts, Missing};
+use crate::artifacts::Artifacts;
 use crate::boot;
 use crate::image::Image;
 
@@ -155,6 +154,17 @@ pub struct Fabric {
     pub waves: Option<Waves>,
 }
 
+impl Fabric {
+    /// A fabric that is loaded with that design.
+    ///
+    /// # Errors
+    /// The design's model is not to be had.
+    pub fn of(design: &str) -> miette::Result<Self> {
+        let model = Artifacts::chosen().model(design)?;
+        Ok(Self { model, waves: None })
+    }
+}
+
 impl Options {
     /// The board for a system, fast from reset on: of the profile that is named, or in the file that is; else that of the
     /// system's platform, or `soc`. The system's design is in its fabric.
@@ -165,9 +175,7 @@ impl Options {
         let platform = Profile::names().find(|name| *name == image.platform);
         let mut options = Self::new(boot::profile(profile.or(platform).unwrap_or("soc"))?);
         if let Some(design) = &image.design {
-            let missing = |missing: Missing| miette!(help = missing.cure, "{}", missing.reason);
-            let model = Artifacts::chosen().model(design).map_err(missing)?;
-            options.fabric = Some(Fabric { model, waves: None });
+            options.fabric = Some(Fabric::of(design)?);
         }
         Ok(options)
     }

@@ -6,7 +6,7 @@ use miette::{IntoDiagnostic, miette};
 use tactus_board::time::Femtoseconds;
 
 use super::{Limits, System};
-use crate::artifacts::{Artifacts, Missing};
+use crate::artifacts::Artifacts;
 use crate::boot;
 use crate::cli::{Platform, RunArguments};
 use crate::plan::Tiles;
@@ -38,9 +38,8 @@ pub(crate) fn run(arguments: &RunArguments, checked: &Tiles) -> miette::Result<u
         ));
     }
     let files = wanted.ends();
-    let missing = |missing: Missing| miette!(help = missing.cure, "{}", missing.reason);
-    let model = Artifacts::chosen().model(&checked.design);
-    let mut system = System::of(checked, model.map_err(missing)?);
+    let model = Artifacts::chosen().model(&checked.design)?;
+    let mut system = System::of(checked, model);
     system.ends = files.watched(Some(&checked.design))?;
     system.waves = boot::waves(wanted.waves.as_ref(), &wanted.waves_file);
     let names: Vec<String> = system.tiles.iter().map(|tile| tile.name.clone()).collect();

@@ -111,6 +111,12 @@ pub struct Refused {
 }
 
 impl Guarantee {
+    /// The real-time vCPU of that name, as [`Vcpu::name`] has it; `None`: no hart has it.
+    pub fn vcpu(&self, name: &str) -> Option<&Vcpu> {
+        let mut all = self.harts.iter().flat_map(|hart| &hart.vcpus);
+        all.find(|vcpu| vcpu.name == name)
+    }
+
     /// What the deferred work of a period takes without the interrupts.
     pub fn service(&self) -> u64 {
         self.overheads.service - self.interrupts * self.interrupt
