@@ -144,21 +144,22 @@ environment_is_whole() {
 
 # make_environment NAME REQUIREMENTS WHAT: makes a Python environment in build/setup/NAME with exactly what REQUIREMENTS pins.
 make_environment() {
-    local environment=$TACTUS_BUILD/setup/$1 requirements=$2 what=$3 logs=$TACTUS_BUILD/setup python version
-    python=$(system_python)
-    version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-    version_at_least "$version" 3.11 || fail "$python is version $version; Python 3.11 or newer is needed for ${what%% (*}" \
+    local into=$TACTUS_BUILD/setup/$1 requirements=$2 what=$3 interpreter version
+    local venv_log=$TACTUS_BUILD/setup/python.log pip_log=$TACTUS_BUILD/setup/pip.log
+    interpreter=$(system_python)
+    version=$("$interpreter" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    version_at_least "$version" 3.11 || fail "$interpreter is version $version; Python 3.11 or newer is needed for ${what%% (*}" \
         "Install a newer Python with its venv module and headers, name it in TACTUS_PYTHON, and run \`make setup\` again."
     say "installing $what, into build/setup/$1"
-    rm -rf "$environment"
-    watched "making the Python environment" "$logs/python.log" "$python" -m venv "$environment" || fail \
-        "the Python environment could not be made (above; whole log: $logs/python.log)" \
+    rm -rf "$into"
+    watched "making the Python environment" "$venv_log" "$interpreter" -m venv "$into" || fail \
+        "the Python environment could not be made (above; whole log: $venv_log)" \
         "Install Python's venv module (Debian: python3-venv), and run \`make setup\` again."
-    watched "installing ${what%% (*}" "$logs/pip.log" "$environment/bin/python" -m pip install --disable-pip-version-check --no-deps \
-        --requirement "$requirements" || fail "${what%% (*} could not be installed (above; whole log: $logs/pip.log)" \
+    watched "installing ${what%% (*}" "$pip_log" "$into/bin/python" -m pip install --disable-pip-version-check --no-deps \
+        --requirement "$requirements" || fail "${what%% (*} could not be installed (above; whole log: $pip_log)" \
         "Check the network and pip's configuration (\`pip config list\`), then run \`make setup\` again." \
         "Without a network see docs/src/reference/setup.md, \"Without a network\"."
-    quietly "$logs/pip.log" "$environment/bin/python" -m pip check || fail \
+    quietly "$pip_log" "$into/bin/python" -m pip check || fail \
         "${requirements#"$TACTUS_ROOT/"} does not name all that is needed (above)" "Report this: it should be complete."
 }
 

@@ -248,6 +248,7 @@ beside() {
     step "proofs, fabric, the quick ones" fabric/flow.py --jobs 1 prove --quick
     step "tests, set-up by path" setup/tests/archive.sh
     step "tests, set-up with apt" setup/tests/packages.sh
+    step "tests, set-up of Python environments" setup/tests/environments.sh
     : >"$logs/beside.ended"
 }
 
