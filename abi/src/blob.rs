@@ -5,13 +5,14 @@
 //! all fields are little-endian. The segments' contents follow in the same image.
 
 mod check;
+mod ready_queue;
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// First eight bytes of a blob.
 pub const MAGIC: [u8; 8] = *b"TACTUS\0\x1a";
 /// Version of this layout; the hypervisor refuses any other.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 
 /// Limits that both the tool and the hypervisor enforce.
 pub mod limit {
@@ -93,6 +94,11 @@ pub struct Header {
     pub slice_ticks: u64,
     /// Worst-case time of the hypervisor itself, in ticks, which admission includes. See [`Overheads`].
     pub overheads: Overheads,
+    /// An interrupt by what is sent to a real-time vCPU of the hart, or by a device of another VM, in the time of a vCPU
+    /// with a budget: so many ticks later the budget ends, as admission counts for it in `overheads.service`.
+    pub interrupt_ticks: u64,
+    /// The same of a way out of a guest and into one, which is a part of each of `overheads`.
+    pub way_ticks: u64,
     /// Part of each hart that real-time vCPUs leave to best-effort ones, in thousandths.
     pub reserve: u32,
     /// [`Migration`].
@@ -163,23 +169,6 @@ impl ReadyQueue {
     /// The queue that a field of the blob encodes.
     pub fn from_raw(raw: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|queue| *queue as u32 == raw)
-    }
-
-    /// Its name in `system.toml`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Bitmap => "bitmap",
-            Self::Linear => "linear",
-            Self::Gp => "gp",
-            Self::Hybrid => "hybrid",
-            Self::Acp => "acp",
-            Self::AcpPolling => "acp-polling",
-        }
-    }
-
-    /// Whether it needs the hardware.
-    pub const fn is_in_hardware(self) -> bool {
-        !matches!(self, Self::Bitmap | Self::Linear)
     }
 }
 

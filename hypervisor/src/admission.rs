@@ -310,7 +310,7 @@ pub fn stopped(cx: &mut HartCtx, vcpu: &'static Vcpu) {
             vcpu.home(),
         ),
     ) {
-        // What was counted for it covers this (`Reservation::covering`), on whatever hart it is now.
+        // What was counted for it covers this (`tactus_policy::covering`), on whatever hart it is now.
         vcpu.relocation.promise(reservation);
         account.release_with(reservation, 0);
     }

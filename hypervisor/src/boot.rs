@@ -198,7 +198,11 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         .deferring(deferral_ticks)
     })?;
     let contexts = arena.slice(blob.harts.len(), |index| {
-        Owned::new(HartCtx::new(&harts[index], ticks(&blob, TEXT_US)))
+        Owned::new(HartCtx::new(
+            &harts[index],
+            ticks(&blob, TEXT_US),
+            blob.header,
+        ))
     })?;
     let mut interfaces = None;
     let mut roots = Array([0; tactus_abi::blob::limit::VMS]);

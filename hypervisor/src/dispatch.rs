@@ -173,6 +173,14 @@ fn handle_pending_signals(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext 
         cold_path();
         return handle_signals_and_enter(cx, vcpu);
     }
+    if cx.local.timer.has_budget() {
+        cold_path();
+        cx.local.timer.credit_switch();
+        if arch::is_interrupted() {
+            // It was sent before.
+            cx.local.timer.credit(cx.local.timer.interrupt_ticks);
+        }
+    }
     NextContext::arm_and_enter(&mut cx.local, vcpu)
 }
 
@@ -185,8 +193,9 @@ fn handle_signals_and_enter(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContex
     if vcpu.stops() | cx.local.needs_resched {
         // A look between two switches.
         look::may_continue(cx);
-        return NextContext::leave(vcpu);
+        return leave_uncharged(cx, vcpu);
     }
+    cx.local.timer.credit_since(cx.local.timer.since());
     NextContext::enter(&mut cx.local, vcpu)
 }
 
@@ -256,14 +265,14 @@ fn prepare_entry(cx: &mut HartCtx, vcpu: &'static Vcpu, unfinished: bool) -> Nex
     }
     // The timer has just been armed.
     if arch::pending_interrupts() != 0 && !look::serve_and_may_continue(cx) {
-        return NextContext::leave(vcpu);
+        return leave_uncharged(cx, vcpu);
     }
     switch::load_if_absent(cx, vcpu);
     if signals::handle_news(cx, vcpu) {
         cold_path();
         aftermath::conclude(cx);
         if cx.local.needs_resched {
-            return NextContext::leave(vcpu);
+            return leave_uncharged(cx, vcpu);
         }
     }
     if best_effort && cx.local.hart.has_role() {
@@ -272,7 +281,18 @@ fn prepare_entry(cx: &mut HartCtx, vcpu: &'static Vcpu, unfinished: bool) -> Nex
             return NextContext::leave(vcpu);
         }
     }
+    // What it has loaded in its time is charged to it.
+    if cx.local.timer.has_budget() & !unfinished {
+        cx.local.timer.credit_switch();
+    }
     NextContext::enter(&mut cx.local, vcpu)
+}
+
+/// The vCPU leaves the hart again before it is entered. A budget is not charged for that.
+#[cold]
+fn leave_uncharged(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
+    cx.local.timer.credit_since(cx.local.timer.since());
+    NextContext::leave(vcpu)
 }
 
 /// Continues what the vCPU has to do before it is entered. `false`: it has to leave the hart.

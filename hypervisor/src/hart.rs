@@ -65,6 +65,8 @@ pub struct Hart {
     pub awaiting_idle_instant: AtomicBool,
     /// Reservations that admission no longer counts here, but whose last job here has not ended.
     pub departing_reservations: Departures,
+    /// Interrupts of a real-time vCPU that runs here that protocol I1 has granted to other harts, a running number.
+    pub interrupts: AtomicU32,
     /// What runs here, as others see it: [`Runs`].
     pub running: AtomicU32,
     inbox: Apart<Inbox>,
@@ -108,6 +110,7 @@ impl Hart {
             by_deadline,
             role,
             awaiting_idle_instant: AtomicBool::new(false),
+            interrupts: AtomicU32::new(0),
             departing_reservations: Departures::new(),
             running: AtomicU32::new(Runs::IDLE.0),
             inbox: Apart(Inbox {
@@ -149,7 +152,7 @@ impl Hart {
             self.inbox.posts[usize::from(vcpu.handle / 64)].fetch_or(bit, Ordering::SeqCst);
         // With the bit still there, an interrupt is on its way already, or the hart looks before it runs a best-effort vCPU.
         fence(Ordering::SeqCst);
-        if before & bit == 0 && self.accepts_ipi_for(vcpu, sender) {
+        if before & bit == 0 && self.accepts_ipi_for(vcpu, sender, true) {
             self.interrupt();
         }
     }
@@ -161,21 +164,29 @@ impl Hart {
     /// counts these interrupts. Earlier signals stay posted: the hart handles them with its deferred work, or when it
     /// runs no real-time vCPU any more. Doorbells that are rung, and device interrupts that are completed, too early are
     /// kept with the VM, and [`signal::EARLY`] is posted. A signal that a VM sends to itself while one of its vCPUs has
-    /// the hart costs the budget of that vCPU and no other VM's, and is not limited.
+    /// the hart costs the budget of that vCPU and no other VM's, and is not limited. `counts`: an interrupt follows at
+    /// once, which the vCPU that runs is credited if it is not its own VM's.
     #[inline(always)]
-    pub fn accepts_ipi_for(&self, vcpu: &Vcpu, sender: Option<&Vm>) -> bool {
+    pub fn accepts_ipi_for(&self, vcpu: &Vcpu, sender: Option<&Vm>, counts: bool) -> bool {
         let runs = self.runs();
-        let granted = || !self.shared || self.grants(vcpu, sender, runs);
+        let granted = || !self.shared || self.grants(vcpu, sender, runs, counts);
         schedule::accepts_ipi(vcpu.class, runs.precedence(), granted)
     }
 
     /// Whether protocol I1 grants an interrupt, while the hart is shared and runs a real-time vCPU.
     #[cold]
     #[inline(never)]
-    fn grants(&self, vcpu: &Vcpu, sender: Option<&Vm>, runs: Runs) -> bool {
+    fn grants(&self, vcpu: &Vcpu, sender: Option<&Vm>, runs: Runs, counts: bool) -> bool {
         let sent_by_itself = sender.is_some_and(|sender| ptr::eq(sender, vcpu.vm));
         let own = sent_by_itself && runs.vm() == vcpu.vm.index;
-        own || vcpu.may_interrupt(arch::now(), self.deferral_ticks)
+        if own {
+            return true;
+        }
+        let granted = vcpu.may_interrupt(arch::now(), self.deferral_ticks);
+        // Before the interrupt: the hart finds it counted.
+        self.interrupts
+            .fetch_add(u32::from(granted & counts), Ordering::Relaxed);
+        granted
     }
 
     /// What runs here, as other harts see it.
@@ -190,7 +201,7 @@ impl Hart {
     /// itself: this one, when signals for a best-effort vCPU have to wait there, or one that was passed before and not
     /// taken yet.
     pub fn pass(&self, vcpu: &Vcpu, doorbell: &'static Doorbell) -> Option<&'static Doorbell> {
-        if !self.accepts_ipi_for(vcpu, None) {
+        if !self.accepts_ipi_for(vcpu, None, true) {
             return self.keep_early(vcpu, doorbell);
         }
         let doorbell = ptr::from_ref(doorbell).cast_mut();

@@ -70,12 +70,19 @@ pub fn handle(cx: &mut HartCtx, pending: u64) {
 }
 
 /// Serves one source; if more wait, the interrupt stays pending.
+#[unsafe(export_name = "tactus_external")]
 #[inline(never)]
-fn external(cx: &mut HartCtx) {
+extern "C" fn external(cx: &mut HartCtx) {
     let Some(plic) = system().plic else { return };
     let source = plic.claim(cx.local.hart.wires.plic_context);
     match system().routes.get(source as usize) {
-        Some(Route::Vm(vm, _)) => system().vms[*vm].physical_interrupt(cx, source),
+        Some(Route::Vm(vm, _)) => {
+            system().vms[*vm].physical_interrupt(cx, source);
+            let current = cx.local.current;
+            if current.is_some_and(|current| current.vm.index != *vm) {
+                cx.local.timer.credit(cx.local.timer.interrupt_ticks);
+            }
+        }
         Some(Route::Console) => {
             let room = console::interrupt(|stream, byte| {
                 let vm = usize::from(stream)

@@ -78,8 +78,9 @@ enum Answer {
     Later,
 }
 
+#[unsafe(export_name = "tactus_further_call")]
 #[inline(never)]
-fn further(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Exit {
+extern "C" fn further(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Exit {
     // A look halfway: if the vCPU has to leave the hart first, it makes the call again.
     if !look::may_continue(cx) {
         context::repeat_call();

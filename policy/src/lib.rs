@@ -2,8 +2,10 @@
 #![no_std]
 
 pub mod admission;
+pub mod covering;
 pub mod deadline;
 pub mod demand;
+mod demand_bound;
 pub mod hardware;
 pub mod livelock;
 pub mod mailbox;

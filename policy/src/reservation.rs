@@ -11,6 +11,9 @@
 //!   budget that it may still spend by the deadline is then bounded in proportion to the time left, as by a constant
 //!   bandwidth server (Abeni and Buttazzo, RTSS 1998), so that its demand never exceeds [`Reservation::demand`]. It is
 //!   charged for its wake-ups: [`Account::with_overhead`].
+//!
+//! The budget is the vCPU's own: it is not charged for the switch to it, nor for what the hypervisor does for others in
+//! its time, which admission counts.
 
 /// A budget in every period. `1 <= budget <= deadline <= period <= u32::MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,57 +40,6 @@ impl Reservation {
             None
         }
     }
-
-    /// The reservation of a server whose demand is at least that of either of two, for every length: what admission
-    /// counts for a vCPU that has one of them and may return to the other. `None`: its budget would exceed its deadline.
-    ///
-    /// A server's demand grows in straight lines, with corners at its deadline. So it suffices that the budget is large
-    /// enough at the shorter deadline, at the longer one, and for the slope behind that.
-    pub const fn covering(self, other: Self) -> Option<Self> {
-        let period = smaller(self.period, other.period);
-        let deadline = smaller(self.deadline, other.deadline);
-        let mut budget = 1;
-        let both = [self, other];
-        let mut i = 0;
-        while i < both.len() {
-            let one = both[i];
-            let at_first = (one.budget * deadline).div_ceil(one.deadline);
-            let at_second = (one.budget * period).div_ceil(period + one.deadline - deadline);
-            let slope = (one.budget * period).div_ceil(one.period);
-            budget = larger(budget, larger(at_first, larger(at_second, slope)));
-            i += 1;
-        }
-        Self::new(period, budget, deadline)
-    }
-
-    /// The demand bound: the most that jobs released and due within any `length` ticks may spend (Baruah, Rosier and
-    /// Howell, Real-Time Systems 2, 1990, for the periodic kind). The first job of a server in the window may have
-    /// begun before it, and its grid may restart: up to the deadline its demand grows as `budget / deadline`, from
-    /// there on as `budget / period`; rounded up.
-    pub const fn demand(&self, kind: Kind, length: u64) -> u64 {
-        let Self {
-            period,
-            budget,
-            deadline,
-        } = *self;
-        match kind {
-            Kind::Periodic => (length + period - deadline) / period * budget,
-            Kind::Server if length < deadline => (length * budget).div_ceil(deadline),
-            Kind::Server => {
-                let jobs = (length - deadline) / period;
-                let rest = (length - deadline) % period;
-                (jobs + 1) * budget + (rest * budget).div_ceil(period)
-            }
-        }
-    }
-}
-
-const fn smaller(a: u64, b: u64) -> u64 {
-    if a < b { a } else { b }
-}
-
-const fn larger(a: u64, b: u64) -> u64 {
-    if a > b { a } else { b }
 }
 
 /// What waiting does to the job, see the module.
@@ -194,12 +146,13 @@ impl Account {
         self.release + self.reservation.period
     }
 
-    /// Charges execution time. Time beyond the budget counts as spent, and is not taken from other reservations.
+    /// Charges execution time. Time beyond the budget counts as spent, and is not taken from other reservations. `ticks`
+    /// are negative, in two's complement, where more was credited than has passed.
     pub fn charge(&mut self, ticks: u64) {
-        self.left = self.left.saturating_sub(ticks);
-        self.used += ticks;
-        self.spent += ticks;
-        if self.spent > self.used_max {
+        self.left = self.left.wrapping_sub(ticks).cast_signed().max(0) as u64;
+        self.used = self.used.wrapping_add(ticks);
+        self.spent = self.spent.wrapping_add(ticks);
+        if self.spent.cast_signed() > self.used_max.cast_signed() {
             self.used_max = self.spent;
         }
     }
@@ -207,15 +160,11 @@ impl Account {
     /// The budget is spent at `now`: ends the job, and returns the release of the next, which may have passed.
     pub fn throttle(&mut self, now: u64) -> u64 {
         self.overruns += 1;
-        self.end(now)
+        self.end_job(now)
     }
 
     /// The job has finished at `now`: returns the release of the next, which may have passed.
     pub fn end_job(&mut self, now: u64) -> u64 {
-        self.end(now)
-    }
-
-    fn end(&mut self, now: u64) -> u64 {
         if now > self.deadline() {
             self.missed += 1;
         }

@@ -169,6 +169,10 @@ pub struct Overheads {
     /// The longest interruption of a real-time vCPU by a signal for another one, from another hart or from a device.
     #[serde(deserialize_with = "time")]
     pub interrupt: Nanoseconds,
+    /// Of each of these, what is before the first and after the last reading of the clock: a vCPU with a budget is not
+    /// charged for it. The longest way out of a guest and into one.
+    #[serde(deserialize_with = "time")]
+    pub way: Nanoseconds,
 }
 
 /// A device, or another range of addresses that is not memory.

@@ -48,8 +48,9 @@ pub fn do_deferred_work(cx: &mut HartCtx, now: u64) {
 }
 
 /// The current vCPU has used up its slice.
+#[unsafe(export_name = "tactus_end_slice")]
 #[cold]
-fn end_slice(cx: &mut HartCtx, now: u64) {
+extern "C" fn end_slice(cx: &mut HartCtx, now: u64) {
     let Some(vcpu) = cx.local.current else {
         cx.local.timer.set_slice_end(u64::MAX);
         return;

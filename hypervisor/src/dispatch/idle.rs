@@ -29,7 +29,9 @@ pub fn idle(cx: &mut HartCtx) {
         wait(cx);
     }
     let ticks = cx.local.timer.account(arch::now());
-    cx.local.hart.idle_ticks.fetch_add(ticks, Ordering::Relaxed);
+    // Only this hart writes it.
+    let all = cx.local.hart.idle_ticks.load(Ordering::Relaxed) + ticks;
+    cx.local.hart.idle_ticks.store(all, Ordering::Relaxed);
 }
 
 /// Waits, known to be idle, for an interrupt.

@@ -50,7 +50,7 @@ pub fn serve_due_at(cx: &mut HartCtx, now: u64) {
     let local = &mut cx.local;
     if now >= local.timer.budget_end() {
         cold_path();
-        local.needs_resched = true;
+        local.end_budget(now);
     }
     if schedule::does_deferred_work(
         local.next.is_some(),
@@ -62,6 +62,6 @@ pub fn serve_due_at(cx: &mut HartCtx, now: u64) {
     }
     // Otherwise the timer is armed when the next vCPU begins.
     if !cx.local.needs_resched {
-        cx.local.rearm();
+        cx.local.credit_and_rearm(now);
     }
 }

@@ -12,8 +12,9 @@ use crate::body::Body;
 use crate::sync::Owned;
 use crate::vm::{Bodies, Vcpu};
 use core::hint::cold_path;
-use tactus_abi::blob::Class;
+use core::sync::atomic::Ordering;
 use tactus_abi::blob::limit;
+use tactus_abi::blob::{Class, Header};
 use tactus_policy::deadline::Deadlines;
 use tactus_policy::ready::{Handle, ListQueue};
 use tactus_policy::table::Array;
@@ -79,6 +80,8 @@ pub struct Local {
     pub last_vcpu: Array<u8, { limit::VMS }>,
     /// VMs, by index, for which something came too early, which is delivered now.
     pub early: u32,
+    /// What [`Hart::interrupts`] was when a vCPU was last credited for them.
+    pub interrupts_seen: u32,
 }
 
 /// The floating-point registers are no vCPU's.
@@ -88,8 +91,8 @@ const _: () = assert!(core::mem::offset_of!(Local, timer) + Timer::HOT_BYTES <= 
 const _: () = assert!(limit::HARTS < u8::MAX as usize && limit::VCPUS < NO_OWNER as usize);
 
 impl HartCtx {
-    /// That of a hart that runs nothing yet; `text_ticks` as of [`Timer::new`].
-    pub const fn new(hart: &'static Hart, text_ticks: u64) -> Self {
+    /// That of a hart that runs nothing yet; `text_ticks` and `header` as of [`Timer::new`].
+    pub const fn new(hart: &'static Hart, text_ticks: u64, header: &Header) -> Self {
         Self {
             bodies: Bodies::new(),
             local: Local {
@@ -108,9 +111,10 @@ impl HartCtx {
                 ending_vms: 0,
                 closed_devices: 0,
                 early: 0,
+                interrupts_seen: 0,
                 stopping: Array([0; INBOX_WORDS]),
                 fpu_unsaved: None,
-                timer: Timer::new(text_ticks),
+                timer: Timer::new(text_ticks, header),
                 edf: Deadlines::new(),
                 realtime: ListQueue::bitmap(),
                 starting_reservations: Array([0; INBOX_WORDS]),
@@ -183,6 +187,31 @@ impl Local {
     pub fn rearm(&mut self) {
         let serves = self.serves();
         self.timer.arm(serves);
+    }
+
+    /// As [`Local::rearm`], after work for others since `from`, which the current vCPU's budget is not charged for.
+    #[inline(never)]
+    pub fn credit_and_rearm(&mut self, from: u64) {
+        self.timer.credit_since(from);
+        self.rearm();
+    }
+
+    /// The current vCPU's budget is spent, unless it is still to be credited interrupts.
+    #[cold]
+    #[inline(never)]
+    pub fn end_budget(&mut self, now: u64) {
+        self.credit_interrupts();
+        self.needs_resched |= now >= self.timer.budget_end();
+    }
+
+    /// The current vCPU, which has a budget, is credited the interrupts by other harts since the last credit for them.
+    #[inline(never)]
+    pub fn credit_interrupts(&mut self) {
+        let interrupts = self.hart.interrupts.load(Ordering::Relaxed);
+        let new = interrupts.wrapping_sub(self.interrupts_seen);
+        self.interrupts_seen = interrupts;
+        self.timer
+            .credit(u64::from(new) * self.timer.interrupt_ticks);
     }
 
     /// Sets the hart's timer if a due time has changed since.

@@ -9,7 +9,7 @@
 
 use crate::arch;
 use crate::console;
-use tactus_abi::blob::{Class, limit};
+use tactus_abi::blob::{Class, Header, limit};
 use tactus_policy::deadline::Deadlines;
 use tactus_policy::ready::Handle;
 
@@ -55,6 +55,10 @@ pub struct Timer {
     wakeups: Deadlines<{ limit::VCPUS }>,
     /// How often text is sent that no interrupt sends.
     text_ticks: u64,
+    /// What the current vCPU is credited for an interrupt for others, see [`Header::interrupt_ticks`].
+    pub interrupt_ticks: u64,
+    /// What it is credited for a way out of a guest and into one, see [`Header::way_ticks`].
+    way_ticks: u64,
 }
 
 impl Timer {
@@ -62,7 +66,7 @@ impl Timer {
     pub const HOT_BYTES: usize = core::mem::offset_of!(Self, releases) + 24;
 
     /// Nothing is due. `text_ticks`: how often text is sent that no interrupt sends.
-    pub const fn new(text_ticks: u64) -> Self {
+    pub const fn new(text_ticks: u64, header: &Header) -> Self {
         Self {
             dirty: false,
             armed: u64::MAX,
@@ -73,6 +77,8 @@ impl Timer {
             releases: Deadlines::new(),
             wakeups: Deadlines::new(),
             text_ticks,
+            interrupt_ticks: header.interrupt_ticks,
+            way_ticks: header.way_ticks,
         }
     }
 
@@ -85,6 +91,12 @@ impl Timer {
     /// When the current vCPU's budget is spent.
     pub const fn budget_end(&self) -> u64 {
         self.budget_end
+    }
+
+    /// Whether the current vCPU has a budget.
+    #[inline(always)]
+    pub const fn has_budget(&self) -> bool {
+        self.budget_end != u64::MAX
     }
 
     /// When the current vCPU's slice ends.
@@ -117,9 +129,32 @@ impl Timer {
         self.since
     }
 
+    /// So many ticks of the current vCPU's time were for others: if it has a budget, that ends as much later. The hardware
+    /// may then go off too early.
+    pub const fn credit(&mut self, ticks: u64) {
+        if self.has_budget() {
+            self.since = self.since.wrapping_add(ticks);
+            self.budget_end += ticks;
+        }
+    }
+
+    /// As [`Timer::credit`], all time since `from`, and the way out of the guest and into it.
+    #[inline(never)]
+    pub fn credit_since(&mut self, from: u64) {
+        self.credit(arch::now() - from + self.way_ticks);
+    }
+
+    /// The switch to the current vCPU, which has a budget, was no part of that.
+    #[inline(always)]
+    pub fn credit_switch(&mut self) {
+        let entry = arch::now() + self.way_ticks;
+        self.budget_end += entry - self.since;
+        self.since = entry;
+    }
+
     /// What was counted up to now is accounted for.
     pub const fn account(&mut self, now: u64) -> u64 {
-        now - core::mem::replace(&mut self.since, now)
+        now.wrapping_sub(core::mem::replace(&mut self.since, now))
     }
 
     /// The current vCPU's slice ends then.

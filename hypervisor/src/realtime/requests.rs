@@ -15,6 +15,7 @@ use crate::vm::Vcpu;
 use core::sync::atomic::Ordering;
 use tactus_abi::hypercall::Refusal;
 use tactus_policy::admission::{Request, Task};
+use tactus_policy::covering::covering;
 use tactus_policy::reservation::{Kind, Reservation};
 
 /// Makes a real-time vCPU: begins the call; [`continue_call`] completes it. `arguments` as of `rt_create`.
@@ -67,8 +68,7 @@ pub fn change(
             kind: Kind::Periodic,
         },
         Some(configured) => Task {
-            reservation: configured
-                .covering(reservation)
+            reservation: covering(configured, reservation)
                 .ok_or(SbiError::refused(Refusal::Demand))?,
             kind: Kind::Server,
         },

@@ -37,16 +37,21 @@ pub fn context_switch(
 /// The current vCPU has had the hart up to now.
 #[inline]
 pub fn account(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
-    let ticks = now - local.timer.since();
-    // Only this hart writes it.
-    if let Some(all) = vcpu.vm.ticks.get(local.hart.index) {
-        all.store(all.load(Ordering::Relaxed) + ticks, Ordering::Relaxed);
-    }
     if body.reserved
         && let Some(account) = &mut body.account
     {
         cold_path();
-        account.charge(ticks);
+        if local.hart.interrupts.load(Ordering::Relaxed) != local.interrupts_seen {
+            cold_path();
+            local.credit_interrupts();
+        }
+        account.charge(now.wrapping_sub(local.timer.since()));
+    }
+    let ticks = now.wrapping_sub(local.timer.since());
+    // Only this hart writes it.
+    if let Some(all) = vcpu.vm.ticks.get(local.hart.index) {
+        let sum = all.load(Ordering::Relaxed).wrapping_add(ticks);
+        all.store(sum, Ordering::Relaxed);
     }
     body.slice_left = local.timer.slice_end().saturating_sub(now);
 }

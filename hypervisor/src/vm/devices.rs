@@ -244,7 +244,7 @@ impl Vm {
         let mut vcpus = self.vcpus().iter();
         if let Some(vcpu) = vcpus.find(|vcpu| vcpu.class == Class::RealTime) {
             let hart = &system().harts[vcpu.home()];
-            if !hart.accepts_ipi_for(vcpu, Some(self)) {
+            if !hart.accepts_ipi_for(vcpu, Some(self), false) {
                 cold_path();
                 self.early_completions
                     .fetch_or(1 << source, Ordering::SeqCst);

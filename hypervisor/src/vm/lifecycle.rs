@@ -45,7 +45,7 @@ impl Vm {
             life.alive = 1;
             let config = self.config();
             let entry = Entry::new(config.entry, 0, config.devicetree);
-            self.prepare(&mut life, boot, &entry, |body| {
+            self.prepare(&mut life, boot, &entry, &|body| {
                 body.loader = Some(Loader::default());
                 body.unfinished = true;
             });
@@ -60,7 +60,7 @@ impl Vm {
         life: &mut Life,
         vcpu: &'static Vcpu,
         entry: &Entry,
-        also: impl FnOnce(&mut Body),
+        also: &dyn Fn(&mut Body),
     ) {
         let Some(body) = vcpu.stopped_body(life) else {
             return;
@@ -110,7 +110,7 @@ impl Vm {
             }
             life.alive += 1;
             let entry = Entry::new(pc, index as u64, argument);
-            self.prepare(&mut life, vcpu, &entry, |_| {});
+            self.prepare(&mut life, vcpu, &entry, &|_| {});
         }
         signals::post(vcpu);
         true
@@ -133,7 +133,7 @@ impl Vm {
         before();
         life.alive += 1;
         vcpu.relocation.settle(hart);
-        self.prepare(&mut life, vcpu, entry, |body| {
+        self.prepare(&mut life, vcpu, entry, &|body| {
             body.account = Some(account);
             body.reserved = true;
         });
@@ -177,6 +177,7 @@ impl Vm {
     }
 
     /// Applies the `on_fault` policy. `why`: in a word.
+    #[unsafe(export_name = "tactus_fault")]
     #[inline(never)]
     pub fn fault(&self, cx: &mut HartCtx, vcpu: &Vcpu, why: &'static str, exception: &Exception) {
         {

@@ -275,13 +275,6 @@ impl Lab {
     /// The vCPUs of these VMs that have reservations.
     fn watched(&self, victims: &[usize], attacker: Option<usize>) -> Vec<(Watched, jobs::Watched)> {
         let guarantee = &self.guarantee;
-        // What a job pays for others: its own beginning, and the service of each deferral period that it touches, in which
-        // admission counts the interrupts.
-        let overheads = &guarantee.overheads;
-        let own = |deadline: u64| {
-            2 * overheads.job
-                + (deadline.div_ceil(overheads.service_period.max(1)) + 1) * overheads.service
-        };
         let mut all = Vec::new();
         for &vm in victims {
             let mut channels = self.plan.vms[vm].channels.iter();
@@ -307,7 +300,7 @@ impl Lab {
                         .collect(),
                     period: watched.period,
                     deadline: watched.deadline,
-                    least: self.cycles(times.budget.saturating_sub(own(times.deadline))),
+                    least: self.cycles(times.budget),
                 };
                 all.push((watched, jobs));
             }

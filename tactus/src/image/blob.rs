@@ -209,6 +209,8 @@ fn header(plan: &Plan, tables: &Tables, length: usize) -> Header {
         timebase_hz: plan.profile.timebase_hz,
         slice_ticks: plan.slice_ticks,
         overheads: plan.overheads,
+        interrupt_ticks: plan.profile.ticks_for(plan.profile.overheads.interrupt),
+        way_ticks: plan.profile.ticks_for(plan.profile.overheads.way),
         reserve: plan.reserve.0,
         migration: plan.migration as u32,
         user_only: mask(&mut plan.user_only.iter().copied()),

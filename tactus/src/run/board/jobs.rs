@@ -52,7 +52,7 @@ pub struct Watched {
     pub period: u64,
     /// Cycles from a release to the deadline.
     pub deadline: u64,
-    /// Cycles that a job must have had before it may be cut off: its budget without what admission allows others to take.
+    /// Cycles that a job must have executed before it may be cut off: its budget.
     pub least: u64,
 }
 
@@ -73,6 +73,8 @@ pub struct Summary {
     pub cut_short: u64,
     /// Cycles that the first of them had had.
     pub cut_short_after: u64,
+    /// The least cycles that one which was cut off has executed.
+    pub executed_min: Option<u64>,
     /// Release and cycles so far of a job that has not ended.
     pub unfinished: Option<(u64, u64)>,
     /// The longest time that it did not have its hart.
@@ -118,8 +120,8 @@ struct Below {
     cause: Option<Cause>,
     /// When the last interrupt came in it.
     interrupt: Option<u64>,
-    /// A job was cut off in it.
-    cut_off: bool,
+    /// When a job was cut off in it.
+    cut_off: Option<u64>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -294,7 +296,7 @@ impl Jobs {
                 self.tracks[vcpu].name = Some(name);
             }
             if let Some(below) = &mut self.harts[index].below {
-                below.cut_off = true;
+                below.cut_off = Some(cycle);
             }
         }
     }
@@ -307,7 +309,7 @@ impl Jobs {
                 since: cycle,
                 cause: trap.map(|(_, cause)| cause),
                 interrupt: None,
-                cut_off: false,
+                cut_off: None,
             });
             return;
         }
@@ -338,7 +340,7 @@ impl Jobs {
         below: &Below,
         same: bool,
     ) -> (u64, bool) {
-        let preempted = below.cause == Some(Cause::Interrupt) && !below.cut_off && !same;
+        let preempted = below.cause == Some(Cause::Interrupt) && below.cut_off.is_none() && !same;
         let last = below.interrupt.unwrap_or(cycle);
         if cycle.saturating_sub(below.since) > SHORT_MAX {
             // A best-effort VM may be loaded in the stay, from before the release.
@@ -363,11 +365,15 @@ impl Jobs {
             job.had += below.since.saturating_sub(since);
         }
         let ended = match below.cause {
-            _ if below.cut_off => Ended::Periodically,
+            _ if below.cut_off.is_some() => Ended::Periodically,
             Some(Cause::Wait { ends_job: true }) => Ended::Periodically,
             Some(Cause::Wait { .. }) => Ended::Waiting,
             _ => return,
         };
+        if let (Some(cut_off), Some(Cause::Other)) = (below.cut_off, below.cause) {
+            // A call of its own, in which the budget was used up.
+            job.had += cut_off.saturating_sub(below.since);
+        }
         let job = *job;
         track.open = None;
         track.last = Some(Last {
@@ -376,12 +382,16 @@ impl Jobs {
             ended,
         });
         let summary = &mut track.summary;
-        summary.cut_off += u64::from(below.cut_off && self.from.is_some());
+        summary.cut_off += u64::from(below.cut_off.is_some() && self.from.is_some());
         if job.judged {
             let response = below.since.saturating_sub(job.release);
             summary.missed += u64::from(response > watched.deadline);
             summary.take(job.release, response);
-            if below.cut_off && job.had < watched.least {
+            if below.cut_off.is_some() {
+                let least = summary.executed_min.unwrap_or(u64::MAX);
+                summary.executed_min = Some(least.min(job.had));
+            }
+            if below.cut_off.is_some() && job.had < watched.least {
                 if summary.cut_short == 0 {
                     summary.cut_short_after = job.had;
                 }
