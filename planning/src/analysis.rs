@@ -5,6 +5,7 @@
 //! it. Of a server these are the jobs that begin after it has been idle for a period or was cut off, or, where its deadline is its period, with each
 //! new deadline; a job that it goes on with after waiting has, by the same deadline, what is left in proportion.
 
+use alloc::collections::BinaryHeap;
 use tactus_abi::blob::{Overheads, limit};
 use tactus_policy::admission::Task;
 use tactus_policy::demand::{FULL_UTILISATION, Load, Member, Test, Verdict};
@@ -14,7 +15,7 @@ use tactus_policy::reservation::{Kind, Reservation};
 const STEPS: u32 = 1 << 20;
 /// Times are added up in parts of 2^-32 of a tick.
 const PART_BITS: u32 = 32;
-/// Ranges that a response's search halves before it takes a bound from above for the rest.
+/// Ranges that a response's search halves before it takes the greatest bound of those left.
 const HALVINGS: u32 = 4096;
 
 /// A bound on a response, in ticks.
@@ -84,30 +85,31 @@ const fn ticks(parts: u128) -> u64 {
     parts.div_ceil(1 << PART_BITS) as u64
 }
 
-/// [`Reservation::demand`], not rounded up.
+/// The most that jobs which are released and due within `length` may ask for; in parts of a tick.
+///
+/// For a server this is less than [`Reservation::demand`] bounds by a line. Its releases are a period apart at least, and
+/// before them comes the rest, in proportion, of a job that it goes on with; where its deadline is its period, it may
+/// begin a new job in place of that, which takes no more of the hart.
 fn demand(r: &Reservation, kind: Kind, length: u64) -> u128 {
     match kind {
         Kind::Periodic if length < r.deadline => 0,
         Kind::Periodic => parts(r.demand(kind, length), 1),
-        Kind::Server if length < r.deadline => parts(length * r.budget, r.deadline),
         Kind::Server => {
-            let (jobs, rest) = (
-                (length - r.deadline) / r.period,
-                (length - r.deadline) % r.period,
-            );
-            parts((jobs + 1) * r.budget, 1) + parts(rest * r.budget, r.period)
+            let (jobs, rest) = (length / r.period, length % r.period);
+            parts(jobs * r.budget, 1) + parts(rest.min(r.deadline) * r.budget, r.deadline)
         }
     }
 }
 
-/// The most that a task may ask for within `length` from when it has asked for nothing, whatever the deadlines; in parts of a tick.
-fn arrivals(r: &Reservation, kind: Kind, length: u64) -> u128 {
+/// The most that a task may run within `length` from when it has asked for nothing, whatever the deadlines; in parts of a
+/// tick.
+///
+/// A server runs most where its last job begins so early that it just ends: all that it runs is due within a deadline of
+/// that begin.
+fn executed(r: &Reservation, kind: Kind, length: u64) -> u128 {
     match kind {
         Kind::Periodic => parts(length.div_ceil(r.period) * r.budget, 1),
-        Kind::Server => {
-            let rest = parts(length % r.period * r.budget, r.period);
-            parts((length / r.period + 1) * r.budget, 1) + rest
-        }
+        Kind::Server => demand(r, kind, length.max(r.budget) - r.budget + r.deadline),
     }
 }
 
@@ -127,33 +129,70 @@ fn settle(from: u64, end: u64, steps: &mut u32, f: impl Fn(u64) -> u64) -> Optio
     }
 }
 
+/// A range of numbers in the search for the longest time, with what is done at its ends.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Range {
+    /// No time is longer for a number of the range. First, so that ranges are ordered by it.
+    bound: u64,
+    first: u64,
+    last: u64,
+    first_done: u64,
+    last_done: u64,
+}
+
+impl Range {
+    fn new((first, first_done): (u64, u64), (last, last_done): (u64, u64), begin: u64) -> Self {
+        Self {
+            bound: last_done.saturating_sub(begin),
+            first,
+            last,
+            first_done,
+            last_done,
+        }
+    }
+}
+
 /// The longest `done(n) - begin(n)` of all `n` up to `last`; both grow with `n`. `None`: some `done` is not known.
+///
+/// `step(n)` is the greatest number up to `n` for which `done` is greater than for the number before it: only such are
+/// looked at. `done` is given a bound from below, too.
+///
+/// The range whose bound is the greatest is halved next. After [`HALVINGS`] its bound is the answer.
 fn longest(
     last: u64,
     begin: impl Fn(u64) -> u64,
-    mut done: impl FnMut(u64) -> Option<u64>,
+    step: impl Fn(u64) -> u64,
+    mut done: impl FnMut(u64, u64) -> Option<u64>,
 ) -> Option<u64> {
-    // Ranges in which there may be a longer one; each but the first is half of one that was here before it.
-    let mut ranges = [(0, last); u64::BITS as usize + 1];
-    let (mut len, mut longest, mut halvings) = (1_usize, 0, HALVINGS);
-    while let Some(below) = len.checked_sub(1) {
-        let (first, last) = ranges[below];
-        len = below;
-        let bound = done(last)?.saturating_sub(begin(first));
-        if bound <= longest {
-            continue;
+    let last = step(last);
+    let first_done = done(0, 1)?;
+    let last_done = done(last, first_done)?;
+    let time = |n, done: u64| done.saturating_sub(begin(n));
+    let mut longest = time(0, first_done).max(time(last, last_done));
+    let all = Range::new((0, first_done), (last, last_done), begin(0));
+    let mut ranges = BinaryHeap::from([all]);
+    let mut halvings = HALVINGS;
+    while let Some(range) = ranges.pop() {
+        if range.bound <= longest {
+            break;
         }
-        if first == last || halvings == 0 {
-            longest = bound;
-            continue;
+        if halvings == 0 {
+            return Some(range.bound);
         }
         halvings -= 1;
-        longest = longest.max(done(first)?.saturating_sub(begin(first)));
-        let middle = first + (last - first) / 2;
-        // The earlier one comes next.
-        ranges[len] = (middle + 1, last);
-        ranges[len + 1] = (first, middle);
-        len += 2;
+        let (first, last) = ((range.first, range.first_done), (range.last, range.last_done));
+        // Both ends are known.
+        let middle = step(first.0 + (last.0 - first.0) / 2);
+        if middle > first.0 {
+            let middle_done = done(middle, first.1)?;
+            longest = longest.max(time(middle, middle_done));
+            ranges.push(Range::new(first, (middle, middle_done), begin(first.0 + 1)));
+            ranges.push(Range::new((middle, middle_done), last, begin(middle + 1)));
+        } else if last.0 - first.0 > 1 {
+            // No step up to the middle: the first one behind it is as good as the middle.
+            let behind = first.0 + (last.0 - first.0) / 2;
+            ranges.push(Range::new((behind, first.1), last, begin(behind + 1)));
+        }
     }
     Some(longest)
 }
@@ -164,7 +203,7 @@ fn longest(
 /// counted from the begin of the busy time, after the least `t` with
 ///
 /// ```text
-/// t = hypervisor(t) + sum over all of min(demand(a + deadline), arrivals(t))
+/// t = hypervisor(t) + sum over all of min(demand(a + deadline), executed(t))
 /// ```
 ///
 /// and the response is the longest `t - a`. For periodic tasks and no overheads it is reached.
@@ -201,40 +240,43 @@ fn search(tasks: &[Task], which: usize, overheads: &Overheads, steps: &mut u32) 
     let busy = settle(1, end, steps, |length| {
         let all = tasks
             .iter()
-            .map(|t| arrivals(&gross(t, overheads), t.kind, length));
+            .map(|t| executed(&gross(t, overheads), t.kind, length));
         hypervisor(overheads, length) + ticks(all.sum())
     })?;
-    let done = |release: u64| {
+    // Of periodic tasks only a release that is due with a job of some task is a step.
+    let step = |release: u64| {
+        let with = |t: &Task| {
+            let r = t.reservation;
+            let since = (release + own.deadline).checked_sub(r.deadline)? % r.period;
+            release.checked_sub(since)
+        };
+        if servers {
+            release
+        } else {
+            tasks.iter().filter_map(with).max().unwrap_or(0)
+        }
+    };
+    let done = |release: u64, from: u64| {
         let due = release + own.deadline;
-        settle(1, end, steps, |length| {
+        settle(from, end, steps, |length| {
             let sum = tasks.iter().enumerate().map(|(i, t)| {
                 let r = gross(t, overheads);
                 let by_deadline = demand(&r, t.kind, due);
                 if i == which {
                     by_deadline
                 } else {
-                    by_deadline.min(arrivals(&r, t.kind, length))
+                    by_deadline.min(executed(&r, t.kind, length))
                 }
             });
             hypervisor(overheads, length) + ticks(sum.sum())
         })
     };
-    longest(busy - 1, |release| release, done)
+    longest(busy - 1, |release| release, step, done)
 }
 
-/// How long before its window opens a task may have been released whose budget is asked for in it: release jitter. A server may keep its
-/// budget to the end of its deadline and have the next right after; where its deadline is its period its grid may begin anew at any time.
-fn jitter(r: &Reservation, kind: Kind) -> u64 {
-    match kind {
-        Kind::Periodic => 0,
-        Kind::Server if r.deadline == r.period => r.period,
-        Kind::Server => r.deadline.saturating_sub(r.budget),
-    }
-}
-
-/// The longest response of a vCPU on a fixed-priority hart (Joseph and Pandya, The Computer Journal 29(5), 1986, with the jitter of deferrable
-/// servers: Bernat and Burns, RTSS 1999). Those of equal priority count as more urgent. `None`: it has no reservation, there is one before it without, or
-/// it may be longer than its deadline.
+/// The longest response of a vCPU on a fixed-priority hart (Joseph and Pandya, The Computer Journal 29(5), 1986, with
+/// deferrable servers: Bernat and Burns, RTSS 1999). Those of equal priority count as more urgent. `None`: it has no
+/// reservation, there is one before it without, or it may be longer than its deadline.
 pub fn fixed_priority_response(
     vcpus: &[Ranked],
     which: usize,
@@ -266,16 +308,17 @@ pub fn fixed_priority_response(
         }
     };
     let mut steps = STEPS;
-    let ticks = longest(last, begin, |woken| {
-        let rest = (woken * own.budget).div_ceil(own.deadline);
-        settle(1, begin(woken) + own.deadline, &mut steps, |length| {
+    let done = |woken: u64, from: u64| {
+        let rest = parts(woken * own.budget, own.deadline);
+        settle(from, begin(woken) + own.deadline, &mut steps, |length| {
             let sum = before().flatten().map(|t| {
                 let r = gross(&t, overheads);
-                (length + jitter(&r, t.kind)).div_ceil(r.period) * r.budget
+                executed(&r, t.kind, length)
             });
-            hypervisor(overheads, length) + rest + own.budget + sum.sum::<u64>()
+            hypervisor(overheads, length) + own.budget + ticks(rest + sum.sum::<u128>())
         })
-    })?;
+    };
+    let ticks = longest(last, begin, |woken| woken, done)?;
     Some(Response { ticks, found: true })
 }
 

@@ -3,6 +3,8 @@
 //! are, and how late each real-time vCPU has its budget. The tool uses it; the hypervisor does not link it.
 #![no_std]
 
+extern crate alloc;
+
 pub mod analysis;
 pub mod colours;
 pub mod placement;
