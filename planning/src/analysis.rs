@@ -6,6 +6,7 @@
 //! new deadline; a job that it goes on with after waiting has, by the same deadline, what is left in proportion.
 
 use alloc::collections::BinaryHeap;
+use alloc::vec::Vec;
 use tactus_abi::blob::{Overheads, limit};
 use tactus_policy::admission::Task;
 use tactus_policy::demand::{FULL_UTILISATION, Load, Member, Test, Verdict};
@@ -110,6 +111,60 @@ fn executed(r: &Reservation, kind: Kind, length: u64) -> u128 {
     match kind {
         Kind::Periodic => parts(length.div_ceil(r.period) * r.budget, 1),
         Kind::Server => demand(r, kind, length.max(r.budget) - r.budget + r.deadline),
+    }
+}
+
+/// The most that servers, the one with the shortest period first, run within `length` from when none has asked for
+/// anything; in parts of a tick.
+///
+/// Since the last job of each begins, the hart runs that and the last jobs of those whose last one begins later. So it has
+/// begun before these take the rest of the length, and before it comes what its part of the hart allows. The sum is the
+/// greatest where the last job begins the later, the shorter the period is.
+fn executed_together<'a>(
+    servers: impl Iterator<Item = &'a Reservation>,
+    length: u64,
+) -> u128 {
+    let (mut sum, mut last_jobs) = (0, 0);
+    for r in servers {
+        last_jobs += r.budget;
+        let begins = length.saturating_sub(last_jobs);
+        sum += parts(r.budget, 1) + parts(begins * r.budget, r.period);
+    }
+    sum
+}
+
+/// The more urgent vCPUs of a fixed-priority hart, each with the overhead of a job in its budget.
+struct MoreUrgent {
+    periodic: Vec<Reservation>,
+    /// Those with the shortest period first.
+    servers: Vec<Reservation>,
+}
+
+impl MoreUrgent {
+    fn new(tasks: impl Iterator<Item = Task>, overheads: &Overheads) -> Self {
+        let (mut periodic, mut servers) = (Vec::new(), Vec::new());
+        for task in tasks {
+            match task.kind {
+                Kind::Periodic => periodic.push(gross(&task, overheads)),
+                Kind::Server => servers.push(gross(&task, overheads)),
+            }
+        }
+        servers.sort_unstable_by_key(|r: &Reservation| r.period);
+        Self { periodic, servers }
+    }
+
+    /// The most that they run within `length` from when none has asked for anything; in parts of a tick.
+    fn executed(&self, length: u64) -> u128 {
+        let each = |r: &Reservation| executed(r, Kind::Server, length);
+        let is_implicit = |r: &&Reservation| r.deadline == r.period;
+        let one_by_one: u128 = self.servers.iter().map(each).sum();
+        let together = executed_together(self.servers.iter(), length);
+        let shorter = self.servers.iter().filter(|r| !is_implicit(r));
+        let implicit_together = shorter.map(each).sum::<u128>()
+            + executed_together(self.servers.iter().filter(is_implicit), length);
+        let periodic = self.periodic.iter();
+        let periodic: u128 = periodic.map(|r| executed(r, Kind::Periodic, length)).sum();
+        periodic + one_by_one.min(together).min(implicit_together)
     }
 }
 
@@ -307,15 +362,13 @@ pub fn fixed_priority_response(
             woken + own.period - own.deadline
         }
     };
+    let more_urgent = MoreUrgent::new(before().flatten(), overheads);
     let mut steps = STEPS;
     let done = |woken: u64, from: u64| {
         let rest = parts(woken * own.budget, own.deadline);
         settle(from, begin(woken) + own.deadline, &mut steps, |length| {
-            let sum = before().flatten().map(|t| {
-                let r = gross(&t, overheads);
-                executed(&r, t.kind, length)
-            });
-            hypervisor(overheads, length) + own.budget + ticks(rest + sum.sum::<u128>())
+            let executed = more_urgent.executed(length);
+            hypervisor(overheads, length) + own.budget + ticks(rest + executed)
         })
     };
     let ticks = longest(last, begin, |woken| woken, done)?;

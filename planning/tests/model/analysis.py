@@ -6,6 +6,7 @@ over speed: every deadline up to the proven horizon, every release offset that c
 
 from bisect import bisect_left, bisect_right
 from fractions import Fraction
+from functools import partial
 from math import ceil, lcm
 from typing import NamedTuple
 
@@ -197,33 +198,66 @@ class Hart:
             return value, cost * self.unit // task.deadline, time + task.deadline - rest
         return value, 0, time + task.period - rest
 
-    def done(self, fixed, others, begin=1):
-        """The least time, from `begin` on, in which the hypervisor, `fixed` parts of a tick and the others get what
-        they may need. `others` are vCPUs, each with the most that it may need or `None`."""
+    def needed(self, index, most):
+        """The growth, as `executed` has it, of what a vCPU needs, `most` at most in all."""
+
+        def term(time):
+            value, growth, last = self.executed(index, time)
+            if value >= most:
+                return most, 0, None
+            if growth:
+                last = min(last, time + (most - value) // growth)
+            return value, growth, last
+
+        return term
+
+    def together(self, servers):
+        """The growth of what servers run together: their last jobs take the end of the time, one after the other."""
+
+        def line(index, taken):
+            task, cost = self.tasks[index], self.costs[index]
+            growth = cost * self.unit // task.period
+
+            def term(time):
+                if time < taken:
+                    return cost * self.unit, 0, taken
+                return cost * self.unit + (time - taken) * growth, growth, None
+
+            return term
+
+        terms, taken = [], 0
+        for index in sorted(servers, key=lambda index: self.tasks[index].period):
+            taken += self.costs[index]
+            terms.append(line(index, taken))
+        return terms
+
+    def done(self, fixed, choices):
+        """The least time in which the hypervisor, `fixed` parts of a tick and the others get what they may need.
+
+        Each of the choices is a sum of growths that bounds what the others need."""
         unit = self.unit
         fixed += self.overheads.blocking * unit
-        time = begin
+        time = 1
         while True:
-            need, slope = fixed + self.services(time) * unit, 0
-            end = time + unit
-            if self.service:
-                end = (time // self.overheads.service_period + 1) * self.overheads.service_period - 1
-            for index, most in others:
-                value, growth, last = self.executed(index, time)
-                if most is not None and value >= most:
-                    need += most
-                    continue
-                need += value
-                slope += growth
-                if most is not None and growth:
-                    last = min(last, time + (most - value) // growth)
-                end = min(end, last)
-            lacking = need - time * unit
-            if lacking <= 0:
-                return time
-            # One more round, or as far as all grows evenly.
-            even = end if slope >= unit else min(end, time - (-lacking // (unit - slope)))
-            time = max(-(-need // unit), even)
+            needs = []
+            for terms in choices:
+                need, slope = fixed + self.services(time) * unit, 0
+                end = time + unit
+                if self.service:
+                    end = (time // self.overheads.service_period + 1) * self.overheads.service_period - 1
+                for term in terms:
+                    value, growth, last = term(time)
+                    need += value
+                    slope += growth
+                    if last is not None and last < end:
+                        end = last
+                lacking = need - time * unit
+                if lacking <= 0:
+                    return time
+                # One more round, or as far as all grows evenly.
+                even = end if slope >= unit else min(end, time - (-lacking // (unit - slope)))
+                needs.append(max(-(-need // unit), even))
+            time = min(needs)
 
     def kinks(self, others, first, last):
         """Times at which what others get within a time jumps or bends."""
@@ -239,8 +273,10 @@ class Hart:
         return times
 
     def longest(self, parameters, done, begin, kinks):
-        """The longest `done(x) - begin(x)` of all integers `x` of a range, between whose `parameters` all else is
-        linear; both grow with `x`. `kinks(first, last)` are the times at which `done` may bend or jump. With its `x`."""
+        """The longest `done(x) - begin(x)` of all integers `x` of a range; both grow with `x`. With its `x`.
+
+        `done` bends or jumps at the `parameters` mostly, and where it reaches one of the times `kinks(first, last)`.
+        """
         low, high = parameters[0], parameters[-1]
         known = {}
 
@@ -259,7 +295,8 @@ class Hart:
             # Nothing between them can be longer.
             if at(right) - begin(left + 1) <= worst[0]:
                 continue
-            # The middle one of the parameters inside; where there is none, where the middle one of the times is reached.
+            # The middle one of the parameters inside; where there is none, where the middle one of the times is reached;
+            # where that is at an end, the middle.
             cuts = points[bisect_right(points, left) : bisect_left(points, right)]
             cuts = cuts[len(cuts) // 2 :][:1]
             if not cuts:
@@ -274,17 +311,17 @@ class Hart:
                             else:
                                 below = middle
                         cuts += [x for x in (below, above, above + 1) if left < x < right]
+            cuts = cuts or [(left + right) // 2]
             worst = max([worst] + [(at(x) - begin(x), -x) for x in cuts])
             cuts = sorted({left, right, *cuts})
-            if len(cuts) > 2:
-                intervals.extend((a, b) for a, b in zip(cuts, cuts[1:]) if b - a > 1)
+            intervals.extend((a, b) for a, b in zip(cuts, cuts[1:]) if b - a > 1)
         return worst
 
     def busy_with_servers(self):
         """Like `busy_period`, of any kinds. `None`: it may never end."""
         if self.utilisation() >= 1:
             return None
-        return self.done(0, [(index, None) for index in range(len(self.tasks))])
+        return self.done(0, [[partial(self.executed, index) for index in range(len(self.tasks))]])
 
     def response_with_servers(self, which):
         """The longest response by deadline of a vCPU, of any kinds, and the release that has it."""
@@ -300,7 +337,7 @@ class Hart:
 
         def done(offset):
             due = offset + own.deadline
-            return self.done(self.due(which, due), [(index, self.due(index, due)) for index in rest])
+            return self.done(self.due(which, due), [[self.needed(index, self.due(index, due)) for index in rest]])
 
         worst, offset = self.longest(sorted(parameters), done, lambda x: x, lambda a, b: self.kinks(rest, a, b))
         return worst, -offset
@@ -317,7 +354,12 @@ class Hart:
         before = range(which)
         if cost > task.deadline or sum(Fraction(self.costs[i], self.tasks[i].period) for i in before) >= 1:
             return None
-        others = [(index, None) for index in before]
+        servers = [index for index in before if self.tasks[index].server]
+        implicit = [index for index in servers if self.tasks[index].deadline == self.tasks[index].period]
+        choices = [
+            [partial(self.executed, index) for index in before if index not in grouped] + self.together(grouped)
+            for grouped in ([], servers, implicit)
+        ]
         gap = task.period - task.deadline
         per_tick = cost * self.unit // task.deadline
 
@@ -325,7 +367,7 @@ class Hart:
             return woken + gap if woken else 0
 
         def done(woken):
-            return self.done(cost * self.unit + woken * per_tick, others)
+            return self.done(cost * self.unit + woken * per_tick, choices)
 
         first = done(0)
         if first > task.deadline:

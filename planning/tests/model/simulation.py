@@ -4,6 +4,7 @@ It knows nothing of demand or of response times: jobs come, the most urgent one 
 """
 
 import heapq
+from functools import partial
 from math import lcm
 
 
@@ -159,11 +160,49 @@ def worst_phase(hart, index, length):
     return min(length % task.period, task.deadline)
 
 
-def last_begins(hart, others, end):
-    """Times at which the last jobs of the other servers may begin so that a response which ends at `end` is long."""
-    costs = [hart.costs[index] for index in others if hart.tasks[index].server]
-    parts = 16
-    return sorted({max(0, end - sum(costs) * part // parts) for part in range(parts + 1)}) if costs else [end]
+def last_begins(hart, others, own, end):
+    """Times at which the last jobs of the other servers may begin so that a response which ends at `end` is long.
+
+    Each where the hart would have nothing else to do, those with the shortest period last; or all at a time; or so that
+    they end one after the other. Jobs have whole ticks, so that what comes before is some ticks shorter than the sums
+    say: they begin sooner by that.
+    """
+    servers = sorted((index for index in others if hart.tasks[index].server), key=lambda i: hart.tasks[i].period)
+    total = sum(hart.costs[index] for index in servers)
+    parts = 8
+    yield as_needed(hart, others, servers, own)
+    for sooner in (len(servers), 16 * len(servers), end // 50):
+        for part in range(parts + 1):
+            yield dict.fromkeys(others, max(0, end - sooner - total * part // parts))
+        begins, last = dict.fromkeys(others, end), end - sooner
+        for index in servers:
+            last = max(0, last - hart.costs[index])
+            begins[index] = last
+        yield begins
+
+
+def as_needed(hart, others, servers, own):
+    """When last jobs begin, each where the hart has done all else: `own` ticks of the vCPU in question, and the others'."""
+    begins = dict.fromkeys(others, 0)
+    fixed = own * hart.unit
+
+    def before_last(index):
+        cost = hart.costs[index]
+
+        def term(time):
+            value, growth, last = hart.executed(index, time + cost)
+            return value - cost * hart.unit, growth, last - cost
+
+        return term
+
+    left = list(servers)
+    for number, index in enumerate(reversed(servers)):
+        terms = [before_last(other) for other in left]
+        terms += [partial(hart.executed, other) for other in others if not hart.tasks[other].server]
+        begins[index] = max(0, hart.done(fixed, [terms]) - 2 * number - 2)
+        left.remove(index)
+        fixed += hart.due(index, begins[index] + hart.tasks[index].deadline)
+    return begins
 
 
 def other_jobs(hart, index, due, end, urgency=None):
@@ -179,13 +218,14 @@ def other_jobs(hart, index, due, end, urgency=None):
 
 def reached_by_deadline(hart, which, offset, bound):
     """A response that one vCPU reaches by deadline, with what others do at worst near an offset."""
-    due = offset + hart.tasks[which].deadline
+    task = hart.tasks[which]
+    due = offset + task.deadline
     others = [index for index in range(len(hart.tasks)) if index != which]
     reached = 0
-    for begin in last_begins(hart, others, offset + bound):
+    for begins in last_begins(hart, others, task.budget, offset + bound):
         jobs = []
         for index in others:
-            jobs += other_jobs(hart, index, min(due, begin + hart.tasks[index].deadline), due + 1)
+            jobs += other_jobs(hart, index, min(due, begins[index] + hart.tasks[index].deadline), due + 1)
         reached = max(reached, response_at(hart, which, offset, jobs))
     return reached
 
@@ -196,10 +236,10 @@ def reached_by_priority(hart, which, woken, bound):
     release = woken + task.period - task.deadline if woken else 0
     end = release + bound
     reached = 0
-    for begin in last_begins(hart, range(which), end):
+    for begins in last_begins(hart, range(which), cost + woken * cost // task.deadline, end):
         jobs = []
         for index in range(which):
-            jobs += other_jobs(hart, index, begin + hart.tasks[index].deadline, end, index - which)
+            jobs += other_jobs(hart, index, begins[index] + hart.tasks[index].deadline, end, index - which)
         if woken:
             jobs.append(Job(0, woken * cost // task.deadline, 0, woken, which, measured=False))
         target = Job(release, cost, 0, release + task.deadline, which)
