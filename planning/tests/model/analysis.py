@@ -192,11 +192,13 @@ class Hart:
             return jobs * cost * self.unit, 0, jobs * task.period
         if time < cost:
             return cost * self.unit, 0, cost
-        rest = (time + task.deadline - cost) % task.period
-        value = self.due(index, time + task.deadline - cost)
-        if rest < task.deadline:
-            return value, cost * self.unit // task.deadline, time + task.deadline - rest
-        return value, 0, time + task.period - rest
+        # All is due within a deadline of the begin of the last job, which just ends.
+        period, deadline = task.period, task.deadline
+        jobs, rest = divmod(time + deadline - cost, period)
+        if rest < deadline:
+            growth = cost * (self.unit // deadline)
+            return jobs * cost * self.unit + rest * growth, growth, time + deadline - rest
+        return (jobs + 1) * cost * self.unit, 0, time + period - rest
 
     def needed(self, index, most):
         """The growth, as `executed` has it, of what a vCPU needs, `most` at most in all."""
@@ -231,13 +233,13 @@ class Hart:
             terms.append(line(index, taken))
         return terms
 
-    def done(self, fixed, choices):
-        """The least time in which the hypervisor, `fixed` parts of a tick and the others get what they may need.
+    def done(self, fixed, choices, begin=1):
+        """The least time from `begin` on in which the hypervisor, `fixed` parts of a tick and the others get what they may need.
 
         Each of the choices is a sum of growths that bounds what the others need."""
         unit = self.unit
         fixed += self.overheads.blocking * unit
-        time = 1
+        time = begin
         while True:
             needs = []
             for terms in choices:
@@ -280,9 +282,9 @@ class Hart:
         low, high = parameters[0], parameters[-1]
         known = {}
 
-        def at(x):
+        def at(x, least=1):
             if x not in known:
-                known[x] = done(x)
+                known[x] = done(x, least)
             return known[x]
 
         near = {x for middle in parameters for x in (middle - 1, middle, middle + 1)}
@@ -293,7 +295,7 @@ class Hart:
         while intervals:
             left, right = intervals.pop()
             # Nothing between them can be longer.
-            if at(right) - begin(left + 1) <= worst[0]:
+            if at(right, at(left)) - begin(left + 1) <= worst[0]:
                 continue
             # The middle one of the parameters inside; where there is none, where the middle one of the times is reached;
             # where that is at an end, the middle.
@@ -306,13 +308,13 @@ class Hart:
                         below, above = left, right
                         while above - below > 1:
                             middle = (below + above) // 2
-                            if at(middle) >= reached:
+                            if at(middle, at(below)) >= reached:
                                 above = middle
                             else:
                                 below = middle
                         cuts += [x for x in (below, above, above + 1) if left < x < right]
             cuts = cuts or [(left + right) // 2]
-            worst = max([worst] + [(at(x) - begin(x), -x) for x in cuts])
+            worst = max([worst] + [(at(x, at(left)) - begin(x), -x) for x in cuts])
             cuts = sorted({left, right, *cuts})
             intervals.extend((a, b) for a, b in zip(cuts, cuts[1:]) if b - a > 1)
         return worst
@@ -335,9 +337,10 @@ class Hart:
                 first -= first // task.period * task.period
                 parameters.update(range(first, last + 1, task.period))
 
-        def done(offset):
+        def done(offset, begin):
             due = offset + own.deadline
-            return self.done(self.due(which, due), [[self.needed(index, self.due(index, due)) for index in rest]])
+            others = [self.needed(index, self.due(index, due)) for index in rest]
+            return self.done(self.due(which, due), [others], begin)
 
         worst, offset = self.longest(sorted(parameters), done, lambda x: x, lambda a, b: self.kinks(rest, a, b))
         return worst, -offset
@@ -366,10 +369,10 @@ class Hart:
         def begin(woken):
             return woken + gap if woken else 0
 
-        def done(woken):
-            return self.done(cost * self.unit + woken * per_tick, choices)
+        def done(woken, begin):
+            return self.done(cost * self.unit + woken * per_tick, choices, begin)
 
-        first = done(0)
+        first = done(0, 1)
         if first > task.deadline:
             return None
         if not task.server:

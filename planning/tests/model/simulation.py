@@ -169,9 +169,9 @@ def last_begins(hart, others, own, end):
     """
     servers = sorted((index for index in others if hart.tasks[index].server), key=lambda i: hart.tasks[i].period)
     total = sum(hart.costs[index] for index in servers)
-    parts = 8
+    parts = 4
     yield as_needed(hart, others, servers, own)
-    for sooner in (len(servers), 16 * len(servers), end // 50):
+    for sooner in (len(servers), end // 50):
         for part in range(parts + 1):
             yield dict.fromkeys(others, max(0, end - sooner - total * part // parts))
         begins, last = dict.fromkeys(others, end), end - sooner
