@@ -75,6 +75,14 @@ while [ "$rounds" -eq 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; do
         printf 'make soak: round %d FAILED after %d s at the random systems\n' "$rounds" "$SECONDS"
         exit 1
     fi
+    # Random sets of reservations, judged by a second analysis too, the same way; and the utilisation at which both refuse.
+    if ! cargo build --quiet --locked --release -p tactus-planning --example verdicts ||
+        ! planning/tests/model/compare.py agree 10000 "$rounds" ||
+        ! planning/tests/model/compare.py accepted 100000 "$rounds" ||
+        ! planning/tests/model/compare.py breakdown 1200 "$rounds"; then
+        printf 'make soak: round %d FAILED after %d s at the random reservations of seed %d\n' "$rounds" "$SECONDS" "$rounds"
+        exit 1
+    fi
     # Litmus tests, and systems in weak memory, the same way.
     seeds=$((rounds * 1000))..$((rounds * 1000 + 20))
     if ! WEAK_MEMORY_SEEDS=$seeds cargo test --quiet --locked -p tactus-board --test suite weak_memory::; then

@@ -162,6 +162,12 @@ python_lints() {
     cd python && "$bin/ruff" check --quiet && "$bin/ruff" format --check --quiet && "$bin/mypy" tactus tests
 }
 
+# The analysis of reservations beside a second, independent one, on 300 random sets.
+second_analysis() {
+    cargo build --quiet --locked --release -p tactus-planning --example verdicts || return 1
+    planning/tests/model/compare.py agree 300
+}
+
 # Models of the whole board, and of 16 tiles, take minutes to compile.
 board_with_models() {
     cargo test --quiet --locked --no-fail-fast -p tactus-board "${board_options[@]}" --test fabric
@@ -246,6 +252,7 @@ beside() {
     lane=beside
     step "tests, fabric, the quick ones" fabric/flow.py --jobs 1 test --quick
     step "proofs, fabric, the quick ones" fabric/flow.py --jobs 1 prove --quick
+    step "tests, the second analysis of reservations" second_analysis
     step "tests, set-up by path" setup/tests/archive.sh
     step "tests, set-up with apt" setup/tests/packages.sh
     step "tests, set-up of Python environments" setup/tests/environments.sh

@@ -86,8 +86,7 @@ fn by_deadline(set: &Set, responses: bool) -> String {
         let slack = analysis::slack(&set.tasks, &set.overheads);
         answer += &slack.map_or(" -".to_owned(), |slack| format!(" {slack}"));
         for which in 0..set.tasks.len() {
-            let response =
-                analysis::earliest_deadline_response(&set.tasks, which, &set.overheads);
+            let response = analysis::earliest_deadline_response(&set.tasks, which, &set.overheads);
             answer = answer + " " + &bound(response);
         }
     }

@@ -120,10 +120,7 @@ fn executed(r: &Reservation, kind: Kind, length: u64) -> u128 {
 /// Since the last job of each begins, the hart runs that and the last jobs of those whose last one begins later. So it has
 /// begun before these take the rest of the length, and before it comes what its part of the hart allows. The sum is the
 /// greatest where the last job begins the later, the shorter the period is.
-fn executed_together<'a>(
-    servers: impl Iterator<Item = &'a Reservation>,
-    length: u64,
-) -> u128 {
+fn executed_together<'a>(servers: impl Iterator<Item = &'a Reservation>, length: u64) -> u128 {
     let (mut sum, mut last_jobs) = (0, 0);
     for r in servers {
         last_jobs += r.budget;
@@ -235,7 +232,10 @@ fn longest(
             return Some(range.bound);
         }
         halvings -= 1;
-        let (first, last) = ((range.first, range.first_done), (range.last, range.last_done));
+        let (first, last) = (
+            (range.first, range.first_done),
+            (range.last, range.last_done),
+        );
         // Both ends are known.
         let middle = step(first.0 + (last.0 - first.0) / 2);
         if middle > first.0 {

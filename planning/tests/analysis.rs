@@ -182,6 +182,35 @@ fn servers_before_others_by_priority() {
     assert!(check_priorities(&sets, NONE, false) > 20);
 }
 
+/// The last jobs of several servers cannot all end at the same time, which their common bound counts on.
+#[test]
+fn servers_with_any_deadlines_before_others_by_priority() {
+    let low: Vec<_> = [11, 16]
+        .iter()
+        .flat_map(|t| (1..=*t / 2).map(|c| task((*t, c, *t), Periodic)))
+        .collect();
+    let servers = all(6, Server);
+    let mut two = Vec::new();
+    for a in &servers {
+        for b in &servers {
+            two.extend(low.iter().map(|c| [*a, *b, *c]));
+        }
+    }
+    let two: Vec<_> = two.into_iter().step_by(89).collect();
+    assert!(check_priorities(&two, NONE, false) > 20);
+    let servers = [(5, 1, 5), (6, 1, 4), (7, 1, 7), (8, 2, 8)].map(|t| task(t, Server));
+    let mut three = Vec::new();
+    for a in servers {
+        for b in servers {
+            for c in servers {
+                three.push([a, b, c, task((20, 2, 20), Periodic)]);
+            }
+        }
+    }
+    let three: Vec<_> = three.into_iter().step_by(5).collect();
+    assert!(check_priorities(&three, NONE, false) > 5);
+}
+
 #[test]
 fn a_vcpu_without_reservation_leaves_no_bound_below_it() {
     let ranked = |priority, task| Ranked { priority, task };

@@ -114,9 +114,31 @@ fn due(row: &Row, length: u64) -> f64 {
     row.cost as f64 * (1.0 + quotient(length - deadline, period))
 }
 
-/// The page's `begun`, in ticks.
-fn begun(row: &Row, length: u64) -> f64 {
-    due(row, length + row.times.deadline)
+/// The page's `asked` of a server, in ticks.
+fn asked(row: &Row, length: u64) -> f64 {
+    let Reservation {
+        period, deadline, ..
+    } = row.times;
+    let rest = (length % period).min(deadline);
+    row.cost as f64 * ((length / period) as f64 + quotient(rest, deadline))
+}
+
+/// The page's `run` of a server, in ticks.
+fn run(row: &Row, length: u64) -> f64 {
+    asked(row, length.max(row.cost) - row.cost + row.times.deadline)
+}
+
+/// The page's `together` of servers, in ticks.
+fn together<'r>(rows: impl Iterator<Item = &'r Row>, length: u64) -> f64 {
+    let mut rows: Vec<&Row> = rows.collect();
+    rows.sort_by_key(|row| row.times.period);
+    let mut last_jobs = 0;
+    let of = |row: &Row| {
+        last_jobs += row.cost;
+        let begins = length.saturating_sub(last_jobs);
+        row.cost as f64 * (1.0 + quotient(begins, row.times.period))
+    };
+    rows.into_iter().map(of).sum()
 }
 
 /// Ticks that a sum of such comes to: rounded up, but for what is lost in adding.
@@ -301,7 +323,7 @@ fn the_example_by_hand_is_what_the_tool_says() {
             rounds(|length| {
                 let work = rows
                     .iter()
-                    .map(|other| due(other, a + row.times.deadline).min(begun(other, length)));
+                    .map(|other| asked(other, a + row.times.deadline).min(run(other, length)));
                 blocking + services(overheads, length) + whole(work.sum())
             })
         };
@@ -313,13 +335,13 @@ fn the_example_by_hand_is_what_the_tool_says() {
         let dues: Vec<String> = rows
             .iter()
             .map(|other| {
-                let due = whole(due(other, a + row.times.deadline));
-                format!("{} of {}", time(due), other.name)
+                let asked = whole(asked(other, a + row.times.deadline));
+                format!("{} of {}", time(asked), other.name)
             })
             .collect();
         let _ = writeln!(
             answers,
-            "{}: a = {}; due within {}: {}\n  t = {text}\n  t - a = {}",
+            "{}: a = {}; asked for by {}: {}\n  t = {text}\n  t - a = {}",
             row.name,
             time(a),
             time(a + row.times.deadline),
@@ -328,6 +350,22 @@ fn the_example_by_hand_is_what_the_tool_says() {
         );
     }
     holds("answers", &format!("```text\n{answers}```\n"));
+    assert_eq!(guarantee.release_latency(), blocking + service);
+    let from_interrupts: String = (rows.iter().zip(&hart.vcpus))
+        .map(|(row, vcpu)| {
+            let Answer::Within(answer) = vcpu.answer else {
+                panic!("{} has a bound", row.name)
+            };
+            let all = [blocking, service, answer];
+            let sum = all.iter().sum();
+            let all = all.map(time).join(" + ");
+            format!("{}: {all} = {}\n", row.name, time(sum))
+        })
+        .collect();
+    holds(
+        "from-interrupts",
+        &format!("```text\n{from_interrupts}```\n"),
+    );
     let text = report(&guarantee);
     holds(
         "report",
@@ -347,27 +385,46 @@ fn the_example_by_priorities_is_what_the_tool_says() {
     let rows = rows(hart, overheads);
     let mut answers = String::new();
     for (one, row) in rows.iter().enumerate() {
-        let (text, end) = rounds(|length| {
-            // They are in order of priority.
-            let before = rows[..one].iter().map(|other| {
-                let Reservation {
-                    period, deadline, ..
-                } = other.times;
-                let jitter = if deadline == period {
-                    period
-                } else {
-                    deadline - other.cost
-                };
-                (length + jitter).div_ceil(period) * other.cost
-            });
-            overheads.blocking + row.cost + services(overheads, length) + before.sum::<u64>()
-        });
-        assert_eq!(hart.vcpus[one].answer, Answer::Within(end));
+        let Reservation {
+            period, deadline, ..
+        } = row.times;
+        // They are in order of priority.
+        let before = || rows[..one].iter();
+        let is_implicit = |other: &&Row| other.times.deadline == other.times.period;
+        let from = |woken: u64| {
+            let rest = row.cost as f64 * quotient(woken, deadline);
+            rounds(|length| {
+                let each = |other| run(other, length);
+                let shorter = before().filter(|other| !is_implicit(other));
+                let implicit = together(before().filter(is_implicit), length);
+                let others = before()
+                    .map(each)
+                    .sum::<f64>()
+                    .min(together(before(), length))
+                    .min(shorter.map(each).sum::<f64>() + implicit);
+                overheads.blocking + services(overheads, length) + row.cost + whole(rest + others)
+            })
+        };
+        let answer = |woken: u64| {
+            let release = if woken == 0 {
+                0
+            } else {
+                woken + period - deadline
+            };
+            from(woken).1.saturating_sub(release)
+        };
+        // The first of those with the longest answer.
+        let woken = (0..=deadline).rev().max_by_key(|&woken| answer(woken));
+        let woken = woken.expect("some");
+        let (text, _) = from(woken);
+        assert_eq!(hart.vcpus[one].answer, Answer::Within(answer(woken)));
         let _ = writeln!(
             answers,
-            "{}: cost {}\n  R = {text}",
+            "{}: cost {}, w = {}\n  t = {text}\n  R = {}",
             row.name,
-            time(row.cost)
+            time(row.cost),
+            time(woken),
+            time(answer(woken))
         );
     }
     holds("priorities", &format!("```text\n{answers}```\n"));

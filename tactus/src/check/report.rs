@@ -40,6 +40,10 @@ pub fn report(guarantee: &Guarantee) -> String {
                 time(overheads.service_period)
             ),
         ],
+        vec![
+            "  from an interrupt to the release".into(),
+            time(guarantee.release_latency()),
+        ],
     ]);
     for (number, hart) in guarantee.harts.iter().enumerate() {
         // Writing to a string does not fail.
@@ -210,6 +214,12 @@ pub(super) fn to_json(guarantee: &Guarantee) -> Value {
     time(&mut own, "service", Some(overheads.service), hz);
     time(&mut own, "interrupt", Some(guarantee.interrupt), hz);
     own.insert("interrupts".into(), guarantee.interrupts.into());
+    time(
+        &mut own,
+        "release_latency",
+        Some(guarantee.release_latency()),
+        hz,
+    );
     let harts: Vec<Value> = guarantee
         .harts
         .iter()

@@ -117,6 +117,12 @@ impl Guarantee {
         all.find(|vcpu| vcpu.name == name)
     }
 
+    /// The longest time from an interrupt until it releases a job of a vCPU that waits for it: the hypervisor's longest path,
+    /// and all that it does for others in a period, the interrupt itself included.
+    pub fn release_latency(&self) -> u64 {
+        self.overheads.blocking + self.overheads.service
+    }
+
     /// What the deferred work of a period takes without the interrupts.
     pub fn service(&self) -> u64 {
         self.overheads.service - self.interrupts * self.interrupt
