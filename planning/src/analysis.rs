@@ -88,8 +88,8 @@ const fn ticks(parts: u128) -> u64 {
 
 /// The most that jobs which are released and due within `length` may ask for; in parts of a tick.
 ///
-/// For a server this is less than [`Reservation::demand`] bounds by a line. Its releases are a period apart at least, and
-/// before them comes the rest, in proportion, of a job that it goes on with; where its deadline is its period, it may
+/// A server has less than [`Reservation::demand`], which is a line above it. Its releases are a period apart at least.
+/// Before them comes the rest, in proportion, of a job that it goes on with. Where its deadline is its period, it may
 /// begin a new job in place of that, which takes no more of the hart.
 fn demand(r: &Reservation, kind: Kind, length: u64) -> u128 {
     match kind {
@@ -102,8 +102,8 @@ fn demand(r: &Reservation, kind: Kind, length: u64) -> u128 {
     }
 }
 
-/// The most that a task may run within `length` from when it has asked for nothing, whatever the deadlines; in parts of a
-/// tick.
+/// The most that a task may run within `length` from when it has asked for nothing, whatever the deadlines; in parts of
+/// a tick.
 ///
 /// A server runs most where its last job begins so early that it just ends: all that it runs is due within a deadline of
 /// that begin.
@@ -117,9 +117,9 @@ fn executed(r: &Reservation, kind: Kind, length: u64) -> u128 {
 /// The most that servers, the one with the shortest period first, run within `length` from when none has asked for
 /// anything; in parts of a tick.
 ///
-/// Since the last job of each begins, the hart runs that and the last jobs of those whose last one begins later. So it has
-/// begun before these take the rest of the length, and before it comes what its part of the hart allows. The sum is the
-/// greatest where the last job begins the later, the shorter the period is.
+/// Since the last job of a server has begun, the hart runs that job and the last ones of the servers whose last job
+/// begins later. All of these take the end of `length`, so that it has begun before. Before it the server has run what
+/// its utilisation allows. The sum is the greatest where the last jobs begin the later, the shorter the period is.
 fn executed_together<'a>(servers: impl Iterator<Item = &'a Reservation>, length: u64) -> u128 {
     let (mut sum, mut last_jobs) = (0, 0);
     for r in servers {

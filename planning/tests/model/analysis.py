@@ -1,12 +1,14 @@
-"""Schedulability of one hart's reservations, computed exactly: the second implementation beside `policy` and `planning`.
+"""Exact schedulability of one hart's reservations: the second implementation beside `policy` and `planning`.
 
-Follows the page "Guaranteed time" and the papers that it cites, with integers and fractions. It favours plain enumeration
-over speed: every deadline up to the proven horizon, every release offset that can be the worst. All times are in ticks.
+Follows the page "Guaranteed time" and the papers that it cites, with integers and fractions. It favours plain
+enumeration over speed: every deadline up to the proven horizon, every release offset that can be the worst. All times
+are in ticks.
 """
 
 from bisect import bisect_left, bisect_right
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 from math import ceil, lcm
 from typing import NamedTuple
 
@@ -164,7 +166,7 @@ class Hart:
                 more = fixed + self.services(done)
                 for period, cost, most in rows:
                     jobs = -(-done // period)
-                    more += cost * (jobs if jobs < most else most)
+                    more += cost * min(jobs, most)
                 if more <= done:
                     break
                 done = more
@@ -234,9 +236,10 @@ class Hart:
         return terms
 
     def done(self, fixed, choices, begin=1):
-        """The least time from `begin` on in which the hypervisor, `fixed` parts of a tick and the others get what they may need.
+        """The least time from `begin` on in which all get what they need: the hypervisor, `fixed` parts, and the others.
 
-        Each of the choices is a sum of growths that bounds what the others need."""
+        Each of the choices is a sum of growths that bounds what the others need.
+        """
         unit = self.unit
         fixed += self.overheads.blocking * unit
         time = begin
@@ -297,8 +300,8 @@ class Hart:
             # Nothing between them can be longer.
             if at(right, at(left)) - begin(left + 1) <= worst[0]:
                 continue
-            # The middle one of the parameters inside; where there is none, where the middle one of the times is reached;
-            # where that is at an end, the middle.
+            # At the middle one of the parameters inside; without one, where the middle one of the times is reached; where
+            # that is an end, at the middle.
             cuts = points[bisect_right(points, left) : bisect_left(points, right)]
             cuts = cuts[len(cuts) // 2 :][:1]
             if not cuts:
@@ -316,7 +319,7 @@ class Hart:
             cuts = cuts or [(left + right) // 2]
             worst = max([worst] + [(at(x, at(left)) - begin(x), -x) for x in cuts])
             cuts = sorted({left, right, *cuts})
-            intervals.extend((a, b) for a, b in zip(cuts, cuts[1:]) if b - a > 1)
+            intervals.extend((a, b) for a, b in pairwise(cuts) if b - a > 1)
         return worst
 
     def busy_with_servers(self):
@@ -377,7 +380,5 @@ class Hart:
             return None
         if not task.server:
             return first, 0
-        worst, woken = self.longest(
-            [0, 1, task.deadline], done, begin, lambda a, b: self.kinks(before, a, b)
-        )
+        worst, woken = self.longest([0, 1, task.deadline], done, begin, lambda a, b: self.kinks(before, a, b))
         return None if worst > task.deadline else (worst, -woken)

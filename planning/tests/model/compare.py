@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the analysis of the tool with a second, independent one on random sets of reservations near a hart's limit.
 
-usage: compare.py agree SETS [SEED]       verdicts, slack and responses, of the tool, the second analysis and simulations
+usage: compare.py agree SETS [SEED]       verdicts, slack and responses: of the tool, the second analysis, simulations
        compare.py accepted SETS [SEED]    that no set is accepted which the exact test refuses
        compare.py breakdown SETS [SEED]   utilisation at which sets are refused: by the tool and by the exact test
 
@@ -145,7 +145,7 @@ def compare_small(number, seed, findings):
     for tasks, answer in zip(cases, sets.ask(PROGRAM, lines, responses=True)):
         hart = Hart(tasks, NO_OVERHEADS)
 
-        def check(holds, what):
+        def check(holds, what, tasks=tasks):
             findings.check(holds, f'small sets: {what}', 'deadlines', tasks, NO_OVERHEADS)
 
         late = simulation.is_late_within(hart, simulation.hyperperiod(hart) + max(task.deadline for task in tasks))

@@ -182,7 +182,7 @@ def last_begins(hart, others, own, end):
 
 
 def as_needed(hart, others, servers, own):
-    """When last jobs begin, each where the hart has done all else: `own` ticks of the vCPU in question, and the others'."""
+    """When last jobs begin, each where the hart has done all else: `own` ticks of one vCPU, and the others."""
     begins = dict.fromkeys(others, 0)
     fixed = own * hart.unit
 
