@@ -1,6 +1,6 @@
 //! What is decided about a system before it boots, as pure code: where memory goes, which colours of the cache it has, how
-//! large the second-stage tables
-//! are, and how late each real-time vCPU has its budget. The tool uses it; the hypervisor does not link it.
+//! large the second-stage tables are, how late each real-time vCPU has its budget, and how late the tasks that run on it
+//! are done. The tool uses it; the hypervisor does not link it.
 #![no_std]
 
 extern crate alloc;
@@ -9,3 +9,4 @@ pub mod analysis;
 pub mod colours;
 pub mod placement;
 pub mod stage2;
+pub mod supply;
