@@ -68,7 +68,7 @@ pub struct GuestTask {
 
 impl GuestTask {
     /// The most activations within `length`.
-    const fn activations(&self, length: u64) -> u64 {
+    pub const fn activations(&self, length: u64) -> u64 {
         (length + self.jitter).div_ceil(self.period)
     }
 }
@@ -194,9 +194,4 @@ pub fn completion(tasks: &[GuestTask], which: usize, supply: &Supply) -> Complet
         }
     }
     Completion::Within(longest)
-}
-
-/// Whether all tasks of a vCPU keep their deadlines.
-pub fn all_in_time(tasks: &[GuestTask], supply: &Supply) -> bool {
-    (0..tasks.len()).all(|which| completion(tasks, which, supply).is_in_time())
 }

@@ -397,7 +397,7 @@ proptest! {
         for (which, result) in results.iter().enumerate() {
             // Those of equal priority come first.
             let mut tasks = tasks.clone();
-            tasks[which].priority = 2 * tasks[which].priority;
+            tasks[which].priority *= 2;
             for (other, task) in tasks.iter_mut().enumerate() {
                 if other != which {
                     task.priority = 2 * task.priority + 1;

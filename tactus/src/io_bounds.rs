@@ -11,9 +11,9 @@ pub(crate) use memory::{Memory, Transfers};
 pub(crate) use mesh::Mesh;
 
 /// The longest request.
-const LENGTH_MAX: u64 = 1536;
+pub(crate) const LENGTH_MAX: u64 = 1536;
 /// The longest frame.
-const FRAME_MAX: u64 = 1514;
+pub(crate) const FRAME_MAX: u64 = 1514;
 /// Cycles of a bit of the UART in the designs, and what waits of what came.
 const DIVISOR: u64 = 868;
 const QUEUE_BYTES: u64 = 64;

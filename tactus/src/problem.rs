@@ -101,6 +101,14 @@ codes! {
     OverSubscribed = "over-subscribed", Error;
     /// A real-time vCPU that may have its budget too late.
     MissesDeadline = "misses-deadline", Error;
+    /// Times of a task that do not suit each other, or a vCPU that guarantees it no time.
+    BadTask = "bad-task", Error;
+    /// A task of a VM that may be done too late.
+    LateTask = "late-task", Error;
+    /// A chain with a step that is not known, does not follow the one before it, or has no bound.
+    BadChain = "bad-chain", Error;
+    /// A chain that may end too late.
+    LateChain = "late-chain", Error;
     /// Reservations without the separation that bounds how late they are.
     NoSeparation = "no-separation", Error;
     /// A real-time vCPU without a budget above others on its hart.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use miette::Report;
 use serde_json::{Value, json};
 
-use super::{Verdict, check_file, of_tiles, report, summary};
+use super::{Verdict, check_file, inside, of_tiles, report, summary};
 use crate::artifacts::Artifacts;
 use crate::cli::CheckArguments;
 use crate::problem::{Problem, Weight, count};
@@ -25,6 +25,7 @@ pub fn command(arguments: &CheckArguments) -> ExitCode {
         if let Some(guarantee) = verdict.guarantee.as_ref().filter(|_| arguments.report) {
             let separator = if verdict.plan.is_some() { "\n" } else { "" };
             print!("{separator}{}", report::report(guarantee));
+            print!("{}", inside::report(&verdict));
         }
     }
     exit_code(&verdict)
@@ -112,5 +113,7 @@ pub(super) fn to_json(verdict: &Verdict) -> Value {
         "problems": verdict.problems.iter().map(problem).collect::<Vec<_>>(),
         "vms": vms.chain(tiles).collect::<Vec<_>>(),
         "guarantee": verdict.guarantee.as_ref().map(report::to_json),
+        "tasks": inside::tasks_json(verdict),
+        "chains": inside::chains_json(verdict),
     })
 }

@@ -119,9 +119,20 @@ fn edits(text: &str, problem: &Problem) -> Vec<Edit> {
         ("budget", "a budget of at most "),
         ("period", "a period of at least "),
         ("deadline", "a deadline of at least "),
+        ("wcet", "a wcet of at most "),
     ] {
         for value in figures(cure, begin) {
             edit(line, key, &as_toml(&value));
+        }
+    }
+    // Of the vCPU above a task.
+    if let Some((_, vcpu)) = cure.split_once("a budget of ")
+        && let Some((name, _)) = vcpu.split_once(" of at least ")
+    {
+        let lines: Vec<&str> = text.lines().take(line).collect();
+        let above = lines.iter().rposition(|line| key(line) == Some("budget"));
+        for value in figures(cure, &format!("a budget of {name} of at least ")) {
+            edit(above.unwrap_or(0) + 1, "budget", &as_toml(&value));
         }
     }
     for part in cure.split([',', ':', ' ']).collect::<Vec<_>>().windows(2) {

@@ -5,6 +5,7 @@
 
 mod accelerators;
 mod allowance;
+mod chains;
 mod channels;
 mod colours;
 mod command;
@@ -13,6 +14,7 @@ mod draft;
 mod files;
 mod fit;
 mod guarantee;
+mod inside;
 mod io;
 mod judge;
 mod memory;
@@ -24,6 +26,7 @@ mod report;
 mod reservation;
 mod separation;
 mod summary;
+mod tasks;
 mod tiles;
 mod time;
 mod vcpus;
@@ -47,12 +50,15 @@ use crate::problem::{Code, Problem, Weight, count};
 use draft::Parts;
 use judge::Judge;
 
+pub use chains::Chain;
 pub use command::command;
 pub(crate) use command::{exit_code, print_problems};
 pub use guarantee::{Answer, Guarantee};
+pub use inside::report as report_of_tasks;
 pub use report::report;
 pub use summary::{of_tiles, summary};
 pub(crate) use summary::{row, table};
+pub use tasks::Tasks;
 
 /// The verdict on a system.
 #[derive(Clone, Debug)]
@@ -71,6 +77,10 @@ pub struct Verdict {
     pub guests: Vec<Option<PathBuf>>,
     /// What it guarantees, as far as that could be judged.
     pub guarantee: Option<Guarantee>,
+    /// What it guarantees to the tasks within the VMs, as far as that could be judged.
+    pub tasks: Tasks,
+    /// When each chain has ended, as far as that could be judged.
+    pub chains: Vec<Chain>,
     /// What each VM's image and initrd are called in the description, for the summary.
     pub files: Vec<[Option<String>; 2]>,
 }
@@ -112,6 +122,8 @@ pub fn verdict(
         hypervisor: None,
         guests: Vec::new(),
         guarantee: None,
+        tasks: Tasks::default(),
+        chains: Vec::new(),
         files: Vec::new(),
     };
     match read {
@@ -180,6 +192,16 @@ fn judge_system(
         .map(|platform| guarantee::check(judge, platform, &mut vcpus, &allowances));
     let sharing = accelerators::check(judge, platform.as_ref(), &vcpus, verdict.guarantee.as_ref());
     let io = io::check(judge, platform.as_ref());
+    let guarantee = verdict.guarantee.as_ref();
+    verdict.tasks = tasks::check(judge, platform.as_ref(), guarantee);
+    verdict.chains = chains::check(
+        judge,
+        platform.as_ref(),
+        guarantee,
+        &verdict.tasks,
+        sharing.as_ref().map(|sharing| &sharing.accelerators),
+        io.as_ref().map(|io| &io.io),
+    );
     let channels = channels::check(judge);
     let base = platform
         .as_ref()

@@ -35,9 +35,18 @@ pub(super) fn check(judge: &mut Judge<'_>) {
     }
     unique(judge, "VM", &vms);
     unique(judge, "channel", &channels);
+    let chains: Vec<_> = config
+        .chains
+        .iter()
+        .filter_map(|c| c.name.as_ref())
+        .collect();
+    for name in &chains {
+        well_formed(judge, "chain", name, limit::NAME);
+    }
+    unique(judge, "chain", &chains);
 }
 
-fn well_formed(judge: &mut Judge<'_>, what: &str, name: &At<String>, bytes_max: usize) {
+pub(super) fn well_formed(judge: &mut Judge<'_>, what: &str, name: &At<String>, bytes_max: usize) {
     let text = &name.value;
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !text.starts_with(|c: char| c.is_ascii_alphabetic()) || !text.chars().all(allowed) {
@@ -59,7 +68,7 @@ fn well_formed(judge: &mut Judge<'_>, what: &str, name: &At<String>, bytes_max: 
     }
 }
 
-fn unique(judge: &mut Judge<'_>, what: &str, names: &[&At<String>]) {
+pub(super) fn unique(judge: &mut Judge<'_>, what: &str, names: &[&At<String>]) {
     for (i, name) in names.iter().enumerate() {
         let Some(first) = names[..i].iter().find(|other| other.value == name.value) else {
             continue;

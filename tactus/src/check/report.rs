@@ -255,7 +255,12 @@ pub(super) fn to_json(guarantee: &Guarantee) -> Value {
 }
 
 /// A time under two names, in ticks and in microseconds; null when there is none.
-fn time(object: &mut serde_json::Map<String, Value>, name: &str, ticks: Option<u64>, hz: u32) {
+pub(super) fn time(
+    object: &mut serde_json::Map<String, Value>,
+    name: &str,
+    ticks: Option<u64>,
+    hz: u32,
+) {
     object.insert(format!("{name}_ticks"), json!(ticks));
     let us = ticks.map(|ticks| microseconds(ticks, hz));
     object.insert(format!("{name}_us"), json!(us));

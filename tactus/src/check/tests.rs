@@ -186,6 +186,11 @@ fault_tests! {
     over_share = "over-share",
     over_subscribed = "over-subscribed",
     misses_deadline = "misses-deadline",
+    bad_task = "bad-task",
+    late_task = "late-task",
+    bad_chain = "bad-chain",
+    bad_chain_io = "bad-chain-io",
+    late_chain = "late-chain",
     no_separation = "no-separation",
     no_bound = "no-bound",
     may_starve = "may-starve",
@@ -649,6 +654,150 @@ vga = { x = 0, y = 0, width = 160, height = 120 }
 [vm.timed_io]
 pins = [7]
 "#;
+
+/// Tasks, and chains over all that has a bound.
+const INSIDE: &str = r#"
+[system]
+platform = "soc"
+harts = 2
+
+[fabric]
+design = "accelerators"
+
+[accelerators]
+manager = "manager"
+
+[accelerators.costs]
+trap = "1us"
+resume = "1us"
+interrupt = "1us"
+search = "1us"
+assign = "1us"
+assign_configure = "3us"
+preempt = "1us"
+configured = "1us"
+stopped = "1us"
+
+[[vm]]
+name = "manager"
+image = "guest.elf"
+memory = "4MiB"
+
+[[vm.vcpu]]
+class = "rt"
+hart = 1
+period = "500us"
+budget = "150us"
+
+[[vm]]
+name = "sensor"
+image = "guest.elf"
+memory = "4MiB"
+
+[[vm.vcpu]]
+class = "rt"
+hart = 0
+period = "4ms"
+budget = "500us"
+
+[[vm.task]]
+name = "sample"
+period = "20ms"
+wcet = "200us"
+priority = 2
+
+[[vm.task]]
+name = "send"
+period = "20ms"
+wcet = "50us"
+priority = 3
+stimulus = "interrupt"
+jitter = "18ms"
+
+[[vm.accelerator]]
+task = "fft512"
+
+[[vm]]
+name = "control"
+image = "guest.elf"
+memory = "4MiB"
+console = false
+
+[[vm.vcpu]]
+class = "rt"
+hart = 1
+period = "2ms"
+budget = "300us"
+
+[[vm.task]]
+name = "loop"
+period = "20ms"
+wcet = "100us"
+priority = 3
+stimulus = "interrupt"
+jitter = "18ms"
+
+[[vm.task]]
+name = "log"
+period = "20ms"
+wcet = "100us"
+priority = 1
+
+[[channel]]
+name = "link"
+between = ["sensor", "control"]
+size = "4KiB"
+
+[[chain]]
+name = "spectrum"
+deadline = "60ms"
+steps = ["sensor.sample", "sensor.fft512 40us", "sensor.send", "link", "control.loop"]
+
+[[chain]]
+name = "slow"
+deadline = "60ms"
+steps = ["link", "control.log"]
+"#;
+
+/// Tasks and chains are reported.
+#[test]
+fn tasks_and_chains_are_reported() {
+    let files = files();
+    let verdict = judge_text("inside.toml", INSIDE.into(), files.path());
+    assert!(verdict.plan.is_some(), "{}", render(&verdict, files.path()));
+    insta::assert_snapshot!("report-inside", super::report_of_tasks(&verdict));
+    let json = super::command::to_json(&verdict);
+    let json = serde_json::json!({ "tasks": json["tasks"], "chains": json["chains"] });
+    let json = serde_json::to_string_pretty(&json).expect("JSON");
+    insta::assert_snapshot!("report-inside-json", json);
+    let mut text = SHARED_IO.replace(
+        "priority = 200\n",
+        "priority = 200\nperiod = \"5ms\"\nbudget = \"1ms\"\n",
+    );
+    let task = |name: &str, stimulus: &str| {
+        format!(
+            "[[vm.task]]\nname = \"{name}\"\nperiod = \"50ms\"\nwcet = \"200us\"\npriority = 1\n{stimulus}\n"
+        )
+    };
+    let tasks = [
+        task("loop", ""),
+        task("done", "stimulus = \"interrupt\"\njitter = \"45ms\""),
+    ];
+    text = text.replacen(
+        "[[vm.io_port]]",
+        &format!("{}[[vm.io_port]]", tasks.concat()),
+        1,
+    );
+    text += "[[chain]]\nname = \"send\"\ndeadline = \"1s\"\n";
+    text += "steps = [\"rtos.loop\", \"rtos.ethernet send 64\"]\n";
+    text += "[[chain]]\nname = \"load\"\ndeadline = \"10s\"\n";
+    text += "steps = [\"rtos.flash read 256\", \"rtos.loop\", \"rtos.uart write 1\"]\n";
+    text += "[[chain]]\nname = \"told\"\ndeadline = \"1s\"\n";
+    text += "steps = [\"rtos.loop\", \"rtos.uart write 1\", \"rtos.done\"]\n";
+    let verdict = judge_text("inside-io.toml", text, files.path());
+    assert!(verdict.plan.is_some(), "{}", render(&verdict, files.path()));
+    insta::assert_snapshot!("report-inside-io", super::report_of_tasks(&verdict));
+}
 
 /// One port and four engines more than the design has.
 #[test]

@@ -7,9 +7,9 @@ mod source;
 mod unit;
 
 pub use model::{
-    Accelerator, Accelerators, Channel, Class, Config, Costs, DEFAULT_HOLD, DEFAULT_SLICE, Device,
-    FileName, FlashArea, Io, IoPolicies, IoPolicy, IoPort, OnFault, System, TimedIo, UartUse, Vcpu,
-    Vm, Window,
+    Accelerator, Accelerators, Chain, Channel, Class, Config, Costs, DEFAULT_HOLD, DEFAULT_SLICE,
+    Device, FileName, FlashArea, Io, IoPolicies, IoPolicy, IoPort, OnFault, Stimulus, System, Task,
+    TimedIo, UartUse, Vcpu, Vm, Window,
 };
 pub(crate) use reader::closest;
 pub use source::{At, Source, Span};

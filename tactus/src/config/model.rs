@@ -33,6 +33,8 @@ pub struct Config {
     pub vms: Vec<Vm>,
     /// The channels, in the order of the file.
     pub channels: Vec<Channel>,
+    /// The chains, in the order of the file.
+    pub chains: Vec<Chain>,
 }
 
 impl Config {
@@ -203,6 +205,8 @@ pub struct Vm {
     pub rt_memory: Option<At<Size>>,
     /// Its vCPUs.
     pub vcpus: Vec<Vcpu>,
+    /// The tasks of its operating system that are judged.
+    pub tasks: Vec<Task>,
     /// Devices passed through to it.
     pub devices: Vec<Device>,
     /// Its virtual devices, behind which accelerators stand.
@@ -234,6 +238,7 @@ impl Vm {
             rt_share: None,
             rt_memory: None,
             vcpus: Vec::new(),
+            tasks: Vec::new(),
             devices: Vec::new(),
             accelerators: Vec::new(),
             io_ports: Vec::new(),
@@ -296,6 +301,39 @@ pub struct Vcpu {
     pub unlimited: Option<Span>,
     /// Time after its release by which a job has had its budget; default: the period.
     pub deadline: Option<At<Nanoseconds>>,
+}
+
+/// `[[vm.task]]`: a task of a VM's operating system, or an interrupt handler, by fixed priorities.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Where the table begins.
+    pub span: Span,
+    /// Its name.
+    pub name: Option<At<String>>,
+    /// The vCPU that runs it; default: the first.
+    pub vcpu: Option<At<u32>>,
+    /// Time between its activations, at least.
+    pub period: Option<At<Nanoseconds>>,
+    /// The longest execution time of a job.
+    pub wcet: Option<At<Nanoseconds>>,
+    /// Time after its activation by which a job has ended; default: the period.
+    pub deadline: Option<At<Nanoseconds>>,
+    /// Its priority within the VM, higher first.
+    pub priority: Option<At<u32>>,
+    /// What activates it; default: [`Stimulus::Sampled`].
+    pub stimulus: Option<At<Stimulus>>,
+    /// How much later than on the grid of its period an activation may come; default: not at all.
+    pub jitter: Option<At<Nanoseconds>>,
+}
+
+/// What activates a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stimulus {
+    /// Time: it samples what has come since its last activation.
+    #[default]
+    Sampled,
+    /// An interrupt, or another task of the VM.
+    Interrupt,
 }
 
 /// `[[vm.device]]`: a device passed through by page.
@@ -416,6 +454,29 @@ impl Channel {
         match &self.name {
             Some(name) => format!("channel `{}`", name.value),
             None => "this channel".into(),
+        }
+    }
+}
+
+/// `[[chain]]`: what happens one after the other, from a stimulus to its last effect.
+#[derive(Clone, Debug)]
+pub struct Chain {
+    /// Where the table begins.
+    pub span: Span,
+    /// Its name.
+    pub name: Option<At<String>>,
+    /// Time after the stimulus by which the last step has ended.
+    pub deadline: Option<At<Nanoseconds>>,
+    /// Tasks, channels, accelerators and requests to I/O ports.
+    pub steps: Option<At<Vec<At<String>>>>,
+}
+
+impl Chain {
+    /// What messages call it.
+    pub fn title(&self) -> String {
+        match &self.name {
+            Some(name) => format!("chain `{}`", name.value),
+            None => "this chain".into(),
         }
     }
 }

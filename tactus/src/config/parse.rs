@@ -7,8 +7,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::model::{
-    Accelerator, Accelerators, Channel, Class, Config, Costs, Device, FileName, FlashArea, Io,
-    IoPolicies, IoPolicy, IoPort, OnFault, System, TimedIo, UartUse, Vcpu, Vm, Window,
+    Accelerator, Accelerators, Chain, Channel, Class, Config, Costs, Device, FileName, FlashArea,
+    Io, IoPolicies, IoPolicy, IoPort, OnFault, Stimulus, System, Task, TimedIo, UartUse, Vcpu, Vm,
+    Window,
 };
 use super::reader::{Key, Meant, Reader, Table, Value, cure_of_unknown, meant_word};
 use super::source::{At, Source};
@@ -22,6 +23,7 @@ const FILE: &[Key] = &[
     ("io", ""),
     ("vm", ""),
     ("channel", ""),
+    ("chain", ""),
 ];
 /// Of a system of tiles.
 const FILE_OF_TILES: &[Key] = &[("system", ""), ("fabric", ""), ("io", ""), ("vm", "")];
@@ -82,6 +84,7 @@ const VM: &[Key] = &[
     ("rt_share", "\"10%\""),
     ("rt_memory", "\"64KiB\""),
     ("vcpu", ""),
+    ("task", ""),
     ("device", ""),
     ("accelerator", ""),
     ("io_port", ""),
@@ -107,6 +110,16 @@ const VCPU: &[Key] = &[
     ("period", "\"1ms\""),
     ("budget", "\"200us\""),
     ("deadline", "\"1ms\""),
+];
+const TASK: &[Key] = &[
+    ("name", "\"control\""),
+    ("vcpu", "0"),
+    ("period", "\"10ms\""),
+    ("wcet", "\"500us\""),
+    ("deadline", "\"5ms\""),
+    ("priority", "3"),
+    ("stimulus", "\"interrupt\""),
+    ("jitter", "\"200us\""),
 ];
 const DEVICE: &[Key] = &[
     ("name", "\"rtc\""),
@@ -142,6 +155,11 @@ const CHANNEL: &[Key] = &[
     ("messages", "8"),
     ("message_size", "\"256B\""),
 ];
+const CHAIN: &[Key] = &[
+    ("name", "\"brake\""),
+    ("deadline", "\"20ms\""),
+    ("steps", "[\"sensor.sample\", \"link\", \"control.loop\"]"),
+];
 
 impl Value for FileName {
     const EXPECTED: &'static str =
@@ -171,6 +189,22 @@ impl Value for Class {
 
     fn meant(value: &DeValue<'_>) -> Option<Meant> {
         meant_word(value, &["rt", "be"])
+    }
+}
+
+impl Value for Stimulus {
+    const EXPECTED: &'static str = "`\"sampled\"` or `\"interrupt\"`";
+
+    fn read(value: &DeValue<'_>) -> Option<Self> {
+        match value.as_str()? {
+            "sampled" => Some(Self::Sampled),
+            "interrupt" => Some(Self::Interrupt),
+            _ => None,
+        }
+    }
+
+    fn meant(value: &DeValue<'_>) -> Option<Meant> {
+        meant_word(value, &["sampled", "interrupt"])
     }
 }
 
@@ -321,6 +355,14 @@ impl Config {
                 .map(|table| read_channel(&mut reader, table))
                 .collect()
         };
+        let chains = if of_tiles {
+            Vec::new()
+        } else {
+            root.tables(&mut reader, ("chain", "chain"), "chain", CHAIN)
+                .into_iter()
+                .map(|table| read_chain(&mut reader, table))
+                .collect()
+        };
         root.finish(&mut reader);
         let (problems, wrong) = reader.finish();
         let config = Self {
@@ -333,6 +375,7 @@ impl Config {
             io,
             vms,
             channels,
+            chains,
         };
         Ok((config, problems))
     }
@@ -551,6 +594,11 @@ fn read_vm(reader: &mut Reader, mut table: Table<'_>) -> Vm {
             .enumerate()
             .map(|(index, vcpu)| read_vcpu(reader, table.what(), index, vcpu))
             .collect(),
+        tasks: table
+            .tables(reader, ("task", "vm.task"), "task", TASK)
+            .into_iter()
+            .map(|task| read_task(reader, table.what(), task))
+            .collect(),
         devices: table
             .tables(reader, ("device", "vm.device"), "device", DEVICE)
             .into_iter()
@@ -650,6 +698,26 @@ fn read_vcpu(reader: &mut Reader, vm: &str, index: usize, mut table: Table<'_>) 
     };
     table.finish(reader);
     vcpu
+}
+
+fn read_task(reader: &mut Reader, vm: &str, mut table: Table<'_>) -> Task {
+    let name: Option<At<String>> = table.required(reader, "name");
+    if let Some(name) = &name {
+        table.call(format!("task `{}` of {vm}", name.value));
+    }
+    let task = Task {
+        span: table.span(),
+        name,
+        vcpu: table.optional(reader, "vcpu"),
+        period: table.required(reader, "period"),
+        wcet: table.required(reader, "wcet"),
+        deadline: table.optional(reader, "deadline"),
+        priority: table.required(reader, "priority"),
+        stimulus: table.optional(reader, "stimulus"),
+        jitter: table.optional(reader, "jitter"),
+    };
+    table.finish(reader);
+    task
 }
 
 fn read_device(reader: &mut Reader, vm: &str, mut table: Table<'_>) -> Device {
@@ -795,4 +863,20 @@ fn read_channel(reader: &mut Reader, mut table: Table<'_>) -> Channel {
     };
     table.finish(reader);
     channel
+}
+
+fn read_chain(reader: &mut Reader, mut table: Table<'_>) -> Chain {
+    let name: Option<At<String>> = table.required(reader, "name");
+    if let Some(name) = &name {
+        table.call(format!("chain `{}`", name.value));
+    }
+    table.require(reader, "steps");
+    let chain = Chain {
+        span: table.span(),
+        name,
+        deadline: table.required(reader, "deadline"),
+        steps: table.array(reader, "steps"),
+    };
+    table.finish(reader);
+    chain
 }

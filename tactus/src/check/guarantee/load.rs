@@ -7,7 +7,7 @@ use tactus_policy::demand::{FULL_UTILISATION, Load, Member, Test, Verdict};
 use tactus_policy::reservation::{Kind, Reservation};
 
 /// The vCPUs of the configuration are guests of their own, which wait for interrupts.
-pub(super) const KIND: Kind = Kind::Server;
+pub(in super::super) const KIND: Kind = Kind::Server;
 /// Places that [`Deadlines::window`] looks at, at most.
 const LOOKS: u32 = 100_000;
 
@@ -186,7 +186,7 @@ pub(super) fn ratio(of: u64, whole: u64) -> f64 {
 }
 
 /// The greatest number from `low` to `high` for which `holds`, which holds up to some number and not above. `None`: not even for `low`.
-pub(super) fn greatest(low: u64, high: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
+pub(in super::super) fn greatest(low: u64, high: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     if low > high || !holds(low) {
         return None;
     }
@@ -203,7 +203,7 @@ pub(super) fn greatest(low: u64, high: u64, holds: impl Fn(u64) -> bool) -> Opti
 }
 
 /// The least number from `low` to `high` for which `holds`, which holds from some number on. `None`: not even for `high`.
-pub(super) fn least(low: u64, high: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
+pub(in super::super) fn least(low: u64, high: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     if low > high || !holds(high) {
         return None;
     }

@@ -19,10 +19,11 @@ use super::judge::Judge;
 use super::platform::Platform;
 use super::vcpus::{Seen, Vcpus};
 use crate::config::Share;
-use load::{Deadlines, Fit, greatest, ratio, server};
+use load::{Deadlines, Fit, ratio, server};
 
 pub use cure::Cures;
 pub use load::Window;
+pub(super) use load::{KIND, greatest, least};
 
 /// What a system guarantees. All times are in ticks of the `time` CSR.
 #[derive(Clone, Debug)]
