@@ -36,6 +36,8 @@ mod cures;
 #[cfg(test)]
 mod page;
 #[cfg(test)]
+mod page_inside;
+#[cfg(test)]
 pub(crate) mod tests;
 
 use std::path::{Path, PathBuf};

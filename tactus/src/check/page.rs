@@ -22,12 +22,12 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-fn page() -> PathBuf {
+pub(super) fn page() -> PathBuf {
     root().join("docs/src/explanation/guaranteed-time.md")
 }
 
 /// A part of the page: between two comments with its name.
-fn part<'t>(text: &'t str, name: &str) -> (usize, &'t str) {
+pub(super) fn part<'t>(text: &'t str, name: &str) -> (usize, &'t str) {
     let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
     let at = text.find(&begin).expect("its begin") + begin.len();
     let length = text[at..].find(&end).expect("its end");
@@ -35,7 +35,7 @@ fn part<'t>(text: &'t str, name: &str) -> (usize, &'t str) {
 }
 
 /// Compares a part of the page with what it must be, or writes it.
-fn holds(name: &str, expected: &str) {
+pub(super) fn holds(name: &str, expected: &str) {
     let text = fs::read_to_string(page()).expect("the page");
     let (at, found) = part(&text, name);
     if found == expected {
@@ -62,11 +62,11 @@ fn markdown(heading: &[&str], rows: &[Vec<String>]) -> String {
     )
 }
 
-fn time(ticks: u64) -> String {
+pub(super) fn time(ticks: u64) -> String {
     time_text(ticks, HZ)
 }
 
-fn judge(name: &str, text: String) -> Verdict {
+pub(super) fn judge(name: &str, text: String) -> Verdict {
     let nowhere = Artifacts::Directory("nowhere".into());
     let read = Config::parse(Source::new(name, text), Path::new("."));
     verdict(name.into(), read, &nowhere)
