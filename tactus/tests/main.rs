@@ -39,4 +39,5 @@ mod separation;
 mod spumone;
 mod storm;
 mod systems;
+mod tasks;
 mod thread_metric;
