@@ -1,6 +1,6 @@
 //! Tasks of the VMs' operating systems: whether each is done by its deadline, with the time that its vCPU has at least.
 
-use tactus_abi::blob::{Overheads, RealTimePolicy, limit};
+use tactus_abi::blob::{Overheads, RealTimePolicy, limit, part};
 use tactus_planning::analysis::{self, Ranked};
 use tactus_planning::supply::{Completion, GuestTask, Supply, completion};
 use tactus_policy::admission;
@@ -10,6 +10,7 @@ use tactus_policy::reservation::Reservation;
 use super::guarantee::{Answer, Guarantee, Hart, KIND, Vcpu, greatest, least};
 use super::judge::Judge;
 use super::names;
+use super::parts;
 use super::platform::Platform;
 use super::time::time_text;
 use crate::config::{self, At, Class, Nanoseconds, Stimulus, Vm};
@@ -120,6 +121,7 @@ pub(super) fn check(
                 title: format!("vCPU {number} of {}", vm.title()),
                 written: &vm.vcpus[number],
                 name,
+                changes: parts::needed(config) & part::RESERVATION_CALLS != 0,
             };
             tasks.vcpus.extend(one.check(judge, index, &own));
         }
@@ -315,6 +317,9 @@ struct Inside<'s> {
     title: String,
     written: &'s config::Vcpu,
     name: String,
+    /// VMs may ask for reservations at run time. Then a vCPU may have its budget as late as at its deadline, and may be moved
+    /// to another of its harts.
+    changes: bool,
 }
 
 impl Inside<'_> {
@@ -331,6 +336,24 @@ impl Inside<'_> {
         let vcpu = &hart.vcpus[place];
         let reservation = vcpu.reservation?;
         let within = match &vcpu.answer {
+            Answer::Within(_) if self.changes && is_movable(self.written) => {
+                let problem = Problem::new(
+                    Code::LateTask,
+                    format!(
+                        "{} has no bound: {}, which runs it, may be moved to another hart when VMs ask for reservations at run time",
+                        first.title, self.title
+                    ),
+                    "give the vCPU one `hart`, or remove `rt_vcpus` and `rt_share` from all VMs",
+                );
+                let problem = problem.at(judge.source(), &first.written.span, "no bound");
+                judge.add(problem.at(
+                    judge.source(),
+                    &self.written.span,
+                    "on one of several harts",
+                ));
+                return None;
+            }
+            Answer::Within(_) if self.changes => reservation.deadline,
             Answer::Within(within) => *within,
             Answer::Unbounded(other) => {
                 let problem = Problem::new(
@@ -405,6 +428,7 @@ impl Inside<'_> {
             let Some(within) = within(hart, place, changed, overheads) else {
                 return false;
             };
+            let within = if self.changes { own.deadline } else { within };
             let supply = supply(changed, within, times, overheads);
             (0..times.len()).all(|one| {
                 one != which && !now[one].is_in_time()
@@ -413,6 +437,13 @@ impl Inside<'_> {
         };
         least(own.budget + 1, own.budget + vcpu.slack?, holds)
     }
+}
+
+/// Whether it may run on several harts.
+fn is_movable(vcpu: &config::Vcpu) -> bool {
+    vcpu.harts
+        .as_ref()
+        .is_some_and(|harts| harts.value.len() > 1)
 }
 
 fn supply(

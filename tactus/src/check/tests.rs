@@ -188,6 +188,7 @@ fault_tests! {
     misses_deadline = "misses-deadline",
     bad_task = "bad-task",
     late_task = "late-task",
+    movable_task = "movable-task",
     bad_chain = "bad-chain",
     bad_chain_io = "bad-chain-io",
     late_chain = "late-chain",
