@@ -227,6 +227,21 @@ fn any_real_time() -> impl Strategy<Value = String> {
         })
 }
 
+/// Tasks of the VM's last vCPU.
+fn any_task() -> impl Strategy<Value = String> {
+    (1..500u64, 1..100u64, 0..3u32, any::<bool>()).prop_map(|(period, part, priority, implicit)| {
+        let mut text = format!(
+            "[[vm.task]]\nname = \"task\"\nvcpu = LAST\nperiod = \"{}us\"\nwcet = \"{}ns\"\npriority = {priority}\n",
+            period * 100,
+            period * part * 300
+        );
+        if !implicit {
+            text += &format!("deadline = \"{}us\"\n", period * 70);
+        }
+        text
+    })
+}
+
 fn any_vm() -> impl Strategy<Value = String> {
     let host = prop::option::weighted(
         0.3,
@@ -245,8 +260,9 @@ fn any_vm() -> impl Strategy<Value = String> {
         harts,
         share,
         prop::collection::vec(any_real_time(), 0..4),
+        prop::collection::vec(any_task(), 0..3),
     )
-        .prop_map(|(memory, host, hart, share, real_time)| {
+        .prop_map(|(memory, host, hart, share, real_time, tasks)| {
             let mut text = format!("image = \"guest.elf\"\nmemory = {memory}\n");
             if let Some(host) = host {
                 text += &format!("host_address = {host:#x}\n");
@@ -262,6 +278,10 @@ fn any_vm() -> impl Strategy<Value = String> {
                 text += &format!("harts = [{hart}]\n");
             }
             text += &real_time.concat();
+            for (number, task) in tasks.iter().enumerate() {
+                let task = task.replace("\"task\"", &format!("\"task{number}\""));
+                text += &task.replace("LAST", &real_time.len().to_string());
+            }
             text
         })
 }
