@@ -197,12 +197,9 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         )
         .deferring(deferral_ticks)
     })?;
+    let text_ticks = ticks(&blob, TEXT_US);
     let contexts = arena.slice(blob.harts.len(), |index| {
-        Owned::new(HartCtx::new(
-            &harts[index],
-            ticks(&blob, TEXT_US),
-            blob.header,
-        ))
+        Owned::new(HartCtx::new(&harts[index], text_ticks, blob.header))
     })?;
     let mut interfaces = None;
     let mut roots = Array([0; tactus_abi::blob::limit::VMS]);

@@ -69,13 +69,13 @@ pub fn schedule_at(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> NextConte
     }
 }
 
-/// The vCPU leaves the hart, which looks for another one.
+/// The vCPU, which has had the hart up to `now`, leaves it, and the hart looks for another one.
 #[unsafe(export_name = "tactus_deschedule")]
 #[inline(never)]
-extern "C" fn deschedule(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
+extern "C" fn deschedule(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> NextContext {
     // What has led here may have taken its time.
     look::may_continue(cx);
-    requeue::put_prev(cx, vcpu, arch::now());
+    requeue::put_prev(cx, vcpu, now);
     fence(Ordering::SeqCst);
     signals::answer_fence_waiters(cx, vcpu);
     pick_next_or_idle(cx)
@@ -93,7 +93,7 @@ pub fn preempt(
     let [from, to] = cx.bodies.of_two(vcpu, next);
     if !can_switch_fast(&cx.local, vcpu, from) | to.unfinished {
         cold_path();
-        return deschedule(cx, vcpu);
+        return deschedule(cx, vcpu, now);
     }
     cx.local.next = None;
     // The vCPU may itself have taken the place of one with a soft affinity.
@@ -125,11 +125,11 @@ fn switch_fast(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> NextContext {
     let busy = local.has_aftermath | local.hart.awaiting_idle_instant.load(Ordering::Relaxed);
     if !may_switch | busy | !can_switch_fast(local, vcpu, body) {
         cold_path();
-        return deschedule(cx, vcpu);
+        return deschedule(cx, vcpu, now);
     }
     match run_queue::pick_next(cx) {
         Some(next) => switch_and_requeue(cx, vcpu, next, now),
-        None => deschedule(cx, vcpu),
+        None => deschedule(cx, vcpu, now),
     }
 }
 

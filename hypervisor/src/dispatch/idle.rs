@@ -29,9 +29,7 @@ pub fn idle(cx: &mut HartCtx) {
         wait(cx);
     }
     let ticks = cx.local.timer.account(arch::now());
-    // Only this hart writes it.
-    let all = cx.local.hart.idle_ticks.load(Ordering::Relaxed) + ticks;
-    cx.local.hart.idle_ticks.store(all, Ordering::Relaxed);
+    cx.local.hart.idle_ticks.fetch_add(ticks, Ordering::Relaxed);
 }
 
 /// Waits, known to be idle, for an interrupt.

@@ -62,6 +62,8 @@ pub fn serve_due_at(cx: &mut HartCtx, now: u64) {
     }
     // Otherwise the timer is armed when the next vCPU begins.
     if !cx.local.needs_resched {
-        cx.local.credit_and_rearm(now);
+        // What was done was for others.
+        cx.local.timer.credit_since(now);
+        cx.local.rearm();
     }
 }

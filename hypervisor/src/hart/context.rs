@@ -189,13 +189,6 @@ impl Local {
         self.timer.arm(serves);
     }
 
-    /// As [`Local::rearm`], after work for others since `from`, which the current vCPU's budget is not charged for.
-    #[inline(never)]
-    pub fn credit_and_rearm(&mut self, from: u64) {
-        self.timer.credit_since(from);
-        self.rearm();
-    }
-
     /// The current vCPU's budget is spent, unless it is still to be credited interrupts.
     #[cold]
     #[inline(never)]
@@ -208,10 +201,9 @@ impl Local {
     #[inline(never)]
     pub fn credit_interrupts(&mut self) {
         let interrupts = self.hart.interrupts.load(Ordering::Relaxed);
-        let new = interrupts.wrapping_sub(self.interrupts_seen);
-        self.interrupts_seen = interrupts;
-        self.timer
-            .credit(u64::from(new) * self.timer.interrupt_ticks);
+        let seen = core::mem::replace(&mut self.interrupts_seen, interrupts);
+        let ticks = u64::from(interrupts.wrapping_sub(seen)) * self.timer.interrupt_ticks;
+        self.timer.credit(ticks);
     }
 
     /// Sets the hart's timer if a due time has changed since.

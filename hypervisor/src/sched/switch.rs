@@ -42,7 +42,6 @@ pub fn account(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
     {
         cold_path();
         if local.hart.interrupts.load(Ordering::Relaxed) != local.interrupts_seen {
-            cold_path();
             local.credit_interrupts();
         }
         account.charge(now.wrapping_sub(local.timer.since()));
