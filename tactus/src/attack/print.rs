@@ -212,6 +212,8 @@ impl Report {
                 "deadline_us": self.us(vcpu.deadline),
                 "late": seen.missed,
                 "cut_off": seen.cut_off,
+                "budget_us": self.us(vcpu.budget),
+                "executed_min_us": seen.executed_min.map(|cycles| self.us(cycles)),
                 "gap_max_us": self.us(seen.gap.cycles),
             })
         };

@@ -288,6 +288,7 @@ impl Lab {
                     linked,
                     period: self.cycles(times.period),
                     deadline: self.cycles(times.deadline),
+                    budget: self.cycles(times.budget),
                     bound: bound(guarantee, &name).map(|ticks| self.cycles(ticks)),
                     name,
                     vm,
@@ -300,7 +301,7 @@ impl Lab {
                         .collect(),
                     period: watched.period,
                     deadline: watched.deadline,
-                    least: self.cycles(times.budget),
+                    least: watched.budget,
                 };
                 all.push((watched, jobs));
             }

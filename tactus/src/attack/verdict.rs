@@ -20,6 +20,8 @@ pub struct Watched {
     pub period: u64,
     /// Cycles from a release to the deadline.
     pub deadline: u64,
+    /// Cycles of its budget.
+    pub budget: u64,
     /// Its VM has a channel with the hostile one, and may wait for it.
     pub linked: bool,
     /// Cycles within which a job has had its budget; `None`: `tactus check` states no bound.
@@ -216,6 +218,7 @@ mod tests {
             vm: 0,
             period: 1000,
             deadline: 500,
+            budget: 200,
             linked: true,
             bound: Some(300),
         };
