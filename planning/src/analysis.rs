@@ -13,7 +13,9 @@ use tactus_policy::demand::{FULL_UTILISATION, Load, Member, Test, Verdict};
 use tactus_policy::reservation::{Kind, Reservation};
 
 /// Steps of a response's search before the deadline itself is given as the bound.
-const STEPS: u32 = 1 << 20;
+pub(crate) const STEPS: u32 = 1 << 20;
+/// Longest time that is searched.
+const LENGTH_MAX: u64 = u64::MAX >> 4;
 /// Times are added up in parts of 2^-32 of a tick.
 const PART_BITS: u32 = 32;
 /// Ranges that a response's search halves before it takes the greatest bound of those left.
@@ -63,13 +65,13 @@ pub fn utilisation(tasks: &[Task], overheads: &Overheads) -> u64 {
 }
 
 /// What the hypervisor takes within `length`.
-fn hypervisor(overheads: &Overheads, length: u64) -> u64 {
+pub(crate) fn hypervisor(overheads: &Overheads, length: u64) -> u64 {
     let times = length.checked_div(overheads.service_period);
     overheads.blocking + times.map_or(0, |n| (n + 1) * overheads.service)
 }
 
 /// A task's reservation with the overhead of a job in its budget.
-fn gross(task: &Task, overheads: &Overheads) -> Reservation {
+pub(crate) fn gross(task: &Task, overheads: &Overheads) -> Reservation {
     Reservation {
         budget: task.reservation.budget + overheads.job,
         ..task.reservation
@@ -77,12 +79,12 @@ fn gross(task: &Task, overheads: &Overheads) -> Reservation {
 }
 
 /// `a` by `b` in parts of a tick, see [`ticks`].
-const fn parts(a: u64, b: u64) -> u128 {
+pub(crate) const fn parts(a: u64, b: u64) -> u128 {
     ((a as u128) << PART_BITS) / b as u128
 }
 
 /// Parts of a tick as ticks, rounded up. Each summand was rounded down: that is no tick in all, as there are far fewer of them than parts.
-const fn ticks(parts: u128) -> u64 {
+pub(crate) const fn ticks(parts: u128) -> u64 {
     parts.div_ceil(1 << PART_BITS) as u64
 }
 
@@ -252,6 +254,23 @@ fn longest(
     Some(longest)
 }
 
+/// The longest time for which tasks, and what the hypervisor takes, may keep a hart busy. `None`: perhaps for ever, or
+/// the search takes too many steps.
+pub(crate) fn busy_period(tasks: &[Task], overheads: &Overheads, steps: &mut u32) -> Option<u64> {
+    let servers = tasks.iter().any(|t| t.kind == Kind::Server);
+    let part_above = utilisation(tasks, overheads) + tasks.len() as u64 + 1;
+    if servers && part_above >= FULL_UTILISATION {
+        // The hart may be busy for ever.
+        return None;
+    }
+    settle(1, LENGTH_MAX, steps, |length| {
+        let all = tasks
+            .iter()
+            .map(|t| executed(&gross(t, overheads), t.kind, length));
+        hypervisor(overheads, length) + ticks(all.sum())
+    })
+}
+
 /// The longest response of a task on an EDF hart, where [`verdict`] says that all fit (Spuri, INRIA report 2772, 1996).
 ///
 /// The hart has been busy for some time `a` with what is due no later than a job of the task, when that is released. For each `a` it is done,
@@ -269,35 +288,43 @@ pub fn earliest_deadline_response(
 ) -> Option<Response> {
     let task = tasks.get(which)?;
     let deadline = task.reservation.deadline;
-    let mut steps = STEPS;
-    let ticks = search(tasks, which, overheads, &mut steps);
-    Some(match ticks {
-        Some(ticks) => Response {
-            ticks: ticks.min(deadline),
-            found: true,
-        },
-        None => Response {
-            ticks: deadline,
-            found: false,
-        },
-    })
+    Some(within(search(tasks, which, overheads, 0), deadline))
 }
 
-fn search(tasks: &[Task], which: usize, overheads: &Overheads, steps: &mut u32) -> Option<u64> {
+/// The latest time from the release of a job of a task on an EDF hart until the job first has the hart, where
+/// [`verdict`] says that all fit: when the first tick of its budget is over, less that tick. The equation of
+/// [`earliest_deadline_response`] gives that time, with the rest of the job's budget left out of the task's own part.
+pub fn earliest_deadline_start(
+    tasks: &[Task],
+    which: usize,
+    overheads: &Overheads,
+) -> Option<Response> {
+    let Reservation {
+        budget, deadline, ..
+    } = tasks.get(which)?.reservation;
+    let first = search(tasks, which, overheads, budget - 1);
+    // A job that has its budget by its deadline has begun a budget before.
+    Some(within(
+        first.map(|ticks| ticks.saturating_sub(1)),
+        deadline - budget,
+    ))
+}
+
+/// A time that a search has found, which is at most `limit`; or that.
+fn within(found: Option<u64>, limit: u64) -> Response {
+    Response {
+        ticks: found.map_or(limit, |ticks| ticks.min(limit)),
+        found: found.is_some(),
+    }
+}
+
+/// The longest time from a release of the task until all but the last `later` ticks of that job's budget are spent.
+fn search(tasks: &[Task], which: usize, overheads: &Overheads, later: u64) -> Option<u64> {
+    let mut remaining = STEPS;
+    let steps = &mut remaining;
     let own = gross(tasks.get(which)?, overheads);
     let servers = tasks.iter().any(|t| t.kind == Kind::Server);
-    let part_above = utilisation(tasks, overheads) + tasks.len() as u64 + 1;
-    if servers && part_above >= FULL_UTILISATION {
-        // The hart may be busy for ever.
-        return None;
-    }
-    let end = u64::MAX >> 4;
-    let busy = settle(1, end, steps, |length| {
-        let all = tasks
-            .iter()
-            .map(|t| executed(&gross(t, overheads), t.kind, length));
-        hypervisor(overheads, length) + ticks(all.sum())
-    })?;
+    let busy = busy_period(tasks, overheads, steps)?;
     // Of periodic tasks only a release that is due with a job of some task is a step.
     let step = |release: u64| {
         let with = |t: &Task| {
@@ -313,12 +340,12 @@ fn search(tasks: &[Task], which: usize, overheads: &Overheads, steps: &mut u32) 
     };
     let done = |release: u64, from: u64| {
         let due = release + own.deadline;
-        settle(from, end, steps, |length| {
+        settle(from, LENGTH_MAX, steps, |length| {
             let sum = tasks.iter().enumerate().map(|(i, t)| {
                 let r = gross(t, overheads);
                 let by_deadline = demand(&r, t.kind, due);
                 if i == which {
-                    by_deadline
+                    by_deadline - parts(later, 1)
                 } else {
                     by_deadline.min(executed(&r, t.kind, length))
                 }
@@ -337,6 +364,27 @@ pub fn fixed_priority_response(
     which: usize,
     overheads: &Overheads,
 ) -> Option<Response> {
+    let ticks = ranked_search(vcpus, which, overheads, 0)?;
+    Some(Response { ticks, found: true })
+}
+
+/// The latest time from the release of a job of a vCPU on a fixed-priority hart until the job first has the hart: when
+/// the first tick of its budget is over, less that tick. `None`: as of [`fixed_priority_response`].
+pub fn fixed_priority_start(
+    vcpus: &[Ranked],
+    which: usize,
+    overheads: &Overheads,
+) -> Option<Response> {
+    let budget = vcpus.get(which)?.task?.reservation.budget;
+    let first = ranked_search(vcpus, which, overheads, budget - 1)?;
+    Some(Response {
+        ticks: first.saturating_sub(1),
+        found: true,
+    })
+}
+
+/// The longest time from a release of the vCPU until all but the last `later` ticks of that job's budget are spent.
+fn ranked_search(vcpus: &[Ranked], which: usize, overheads: &Overheads, later: u64) -> Option<u64> {
     let vcpu = vcpus.get(which)?;
     let task = vcpu.task?;
     let own = gross(&task, overheads);
@@ -368,11 +416,10 @@ pub fn fixed_priority_response(
         let rest = parts(woken * own.budget, own.deadline);
         settle(from, begin(woken) + own.deadline, &mut steps, |length| {
             let executed = more_urgent.executed(length);
-            hypervisor(overheads, length) + own.budget + ticks(rest + executed)
+            hypervisor(overheads, length) + own.budget - later + ticks(rest + executed)
         })
     };
-    let ticks = longest(last, begin, |woken| woken, done)?;
-    Some(Response { ticks, found: true })
+    longest(last, begin, |woken| woken, done)
 }
 
 /// The greatest `x` of `0..=end` for which `fits`, which holds up to some `x`; `None`: not even for 0.

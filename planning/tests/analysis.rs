@@ -1,4 +1,4 @@
-//! The bounds on responses against every schedule of small harts, and spare capacity against a search.
+//! The bounds on responses and starts against every schedule of small harts, and spare capacity against a search.
 
 #[path = "../../policy/tests/simulator/mod.rs"]
 mod simulator;
@@ -31,10 +31,20 @@ fn all(period: u64, kind: Kind) -> Vec<Task> {
     times.map(|times| task(times, kind)).collect()
 }
 
-/// The longest responses in all schedules.
-fn explored(tasks: &[Task], overheads: Overheads, fixed_priority: bool) -> Vec<u64> {
+/// What is looked for in all schedules.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    /// The end of a budget.
+    Response,
+    /// Its first tick.
+    Start,
+}
+
+/// The longest responses in all schedules, or the latest starts.
+fn explored(tasks: &[Task], overheads: Overheads, fixed_priority: bool, of: Of) -> Vec<u64> {
     let mut hart = Hart::new(overheads);
     hart.fixed_priority = fixed_priority;
+    hart.starts = of == Of::Start;
     for (name, task) in tasks.iter().enumerate() {
         hart.add(name, task.reservation, task.kind);
         // The first task is the most urgent.
@@ -72,15 +82,28 @@ const SOME: [Overheads; 4] = [
 
 /// Checks all sets that fit; with `exact`, a schedule must reach each bound.
 fn check_deadlines(sets: &[impl AsRef<[Task]>], overheads: Overheads, exact: bool) -> usize {
+    check_deadlines_of(Of::Response, sets, overheads, exact)
+}
+
+fn check_deadlines_of(
+    of: Of,
+    sets: &[impl AsRef<[Task]>],
+    overheads: Overheads,
+    exact: bool,
+) -> usize {
+    let bounded = match of {
+        Of::Response => analysis::earliest_deadline_response,
+        Of::Start => analysis::earliest_deadline_start,
+    };
     let mut fits = 0;
     for tasks in sets.iter().map(AsRef::as_ref) {
         if analysis::verdict(tasks.iter().copied(), &overheads) != Verdict::Fits {
             continue;
         }
         fits += 1;
-        let responses = explored(tasks, overheads, false);
+        let responses = explored(tasks, overheads, false, of);
         for (which, response) in responses[..tasks.len()].iter().enumerate() {
-            let bound = analysis::earliest_deadline_response(tasks, which, &overheads);
+            let bound = bounded(tasks, which, &overheads);
             let bound = bound.expect("there is such a task");
             assert!(
                 *response <= bound.ticks,
@@ -115,6 +138,19 @@ fn responses_by_deadline_are_bounds() {
 }
 
 fn check_priorities(sets: &[impl AsRef<[Task]>], overheads: Overheads, exact: bool) -> usize {
+    check_priorities_of(Of::Response, sets, overheads, exact)
+}
+
+fn check_priorities_of(
+    of: Of,
+    sets: &[impl AsRef<[Task]>],
+    overheads: Overheads,
+    exact: bool,
+) -> usize {
+    let bounded = match of {
+        Of::Response => analysis::fixed_priority_response,
+        Of::Start => analysis::fixed_priority_start,
+    };
     let mut fits = 0;
     for tasks in sets.iter().map(AsRef::as_ref) {
         let ranked: Vec<_> = (0..)
@@ -125,13 +161,14 @@ fn check_priorities(sets: &[impl AsRef<[Task]>], overheads: Overheads, exact: bo
             })
             .collect();
         let bounds: Vec<_> = (0..tasks.len())
-            .map(|which| analysis::fixed_priority_response(&ranked, which, &overheads))
+            .map(|which| bounded(&ranked, which, &overheads))
             .collect();
-        if bounds.iter().any(Option::is_none) {
+        let fit = |which| analysis::fixed_priority_response(&ranked, which, &overheads).is_some();
+        if !(0..tasks.len()).all(fit) {
             continue;
         }
         fits += 1;
-        let responses = explored(tasks, overheads, true);
+        let responses = explored(tasks, overheads, true, of);
         for (which, (response, bound)) in responses.iter().zip(&bounds).enumerate() {
             let bound = bound.expect("all have one").ticks;
             assert!(
@@ -158,6 +195,19 @@ fn responses_by_priority_are_bounds() {
     let fits =
         SOME.map(|overheads| check_priorities(&pairs(5, &[Periodic, Server]), overheads, false));
     assert!(fits.iter().sum::<usize>() > 100, "{fits:?}");
+}
+
+#[test]
+fn starts_are_bounds_and_exact_of_periodic_tasks() {
+    assert!(check_deadlines_of(Of::Start, &pairs(5, &[Periodic]), NONE, true) > 20);
+    assert!(check_priorities_of(Of::Start, &pairs(6, &[Periodic]), NONE, true) > 20);
+    let sets = pairs(5, &[Periodic, Server]);
+    let mut fits = 0;
+    for overheads in [NONE].iter().chain(&SOME) {
+        fits += check_deadlines_of(Of::Start, &sets, *overheads, false);
+        fits += check_priorities_of(Of::Start, &sets, *overheads, false);
+    }
+    assert!(fits > 200, "{fits}");
 }
 
 /// A server whose period restarts at a wake-up is released at worse times than one that keeps its budget to the
@@ -198,6 +248,7 @@ fn servers_with_any_deadlines_before_others_by_priority() {
     }
     let two: Vec<_> = two.into_iter().step_by(89).collect();
     assert!(check_priorities(&two, NONE, false) > 20);
+    assert!(check_priorities_of(Of::Start, &two, NONE, false) > 20);
     let servers = [(5, 1, 5), (6, 1, 4), (7, 1, 7), (8, 2, 8)].map(|t| task(t, Server));
     let mut three = Vec::new();
     for a in servers {
@@ -209,6 +260,7 @@ fn servers_with_any_deadlines_before_others_by_priority() {
     }
     let three: Vec<_> = three.into_iter().step_by(5).collect();
     assert!(check_priorities(&three, NONE, false) > 5);
+    assert!(check_priorities_of(Of::Start, &three, NONE, false) > 5);
 }
 
 #[test]

@@ -67,8 +67,9 @@ pub struct Hart {
     blocked: u64,
     deferred_left: u64,
     deferred_from: u64,
-    /// By name: the longest time from a release until the budget has been spent.
+    /// By name: the longest time from a release until the budget has been spent; or until its first tick, if `starts`.
     pub responses: Vec<u64>,
+    pub starts: bool,
 }
 
 pub fn reservation((period, budget, deadline): (u64, u64, u64)) -> Reservation {
@@ -87,6 +88,7 @@ impl Hart {
             deferred_left: 0,
             deferred_from: 0,
             responses: vec![0; 64],
+            starts: false,
         }
     }
 
@@ -199,9 +201,13 @@ impl Hart {
             v.overhead -= 1;
             return Ok(());
         }
+        if self.starts && v.full && v.account.left() == v.account.reservation().budget {
+            let start = &mut self.responses[v.name];
+            *start = (*start).max(now - v.account.release());
+        }
         v.account.charge(1);
         if v.account.left() == 0 {
-            if v.full {
+            if v.full && !self.starts {
                 let response = &mut self.responses[v.name];
                 *response = (*response).max(self.now - v.account.release());
             }
