@@ -135,6 +135,9 @@ pub struct CheckArguments {
     /// Print what is guaranteed too, in numbers: also of a system that is refused, as far as it goes
     #[arg(long)]
     pub report: bool,
+    /// Print how far it is from being refused too: budgets, periods, deadlines and overheads, one change at a time
+    #[arg(long)]
+    pub sensitivity: bool,
     /// Print one JSON object on stdout and nothing else there
     #[arg(long)]
     pub json: bool,

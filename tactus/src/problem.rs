@@ -101,6 +101,8 @@ codes! {
     OverSubscribed = "over-subscribed", Error;
     /// A real-time vCPU that may have its budget too late.
     MissesDeadline = "misses-deadline", Error;
+    /// Best-effort vCPUs that a hart may keep waiting for longer than the description allows.
+    LateBestEffort = "late-best-effort", Error;
     /// Times of a task that do not suit each other, or a vCPU that guarantees it no time.
     BadTask = "bad-task", Error;
     /// A task of a VM that may be done too late.

@@ -99,3 +99,19 @@ fn the_report_of_a_refused_system_states_what_would_fit() {
     assert_eq!(refused["would_fit"]["hart"], 1);
     assert!(refused["would_fit"]["budget_max_us"].as_f64() < refused["budget_us"].as_f64());
 }
+
+#[test]
+fn how_far_a_system_is_from_being_refused_is_json_too() {
+    let arguments = ["check", "late-best-effort.toml", "--artifacts", "absent"];
+    let output = tactus(&[&arguments[..], &["--sensitivity", "--json"]].concat());
+    let verdict: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let found = &verdict["guarantee"]["sensitivity"];
+    assert!(found["budgets_factor_max"].as_f64() > Some(1.0));
+    let first = &found["vcpus"][0];
+    assert_eq!(first["vcpu"], "control.0");
+    assert!(first["budget_max_us"].as_f64() > Some(3000.0));
+    // Of a refused one there is nothing to tell.
+    let arguments = ["check", "misses-deadline.toml", "--artifacts", "absent"];
+    let output = tactus(&[&arguments[..], &["--sensitivity"]].concat());
+    assert!(text(&output.stdout).contains("it is refused as it is"));
+}

@@ -1,6 +1,7 @@
 //! What each VM may have of real-time vCPUs at run time: how many, and which share of the system.
 
 use tactus_abi::blob::{RealTimePolicy, limit};
+use tactus_policy::reservation::Reservation;
 
 use super::judge::Judge;
 use super::platform::Platform;
@@ -90,7 +91,11 @@ fn rt_vcpus(judge: &mut Judge<'_>, vm: &Vm, vcpus: &Vcpus<'_>) -> u32 {
 /// The least share that the reservations of these vCPUs are within, of a system with that many harts: as the hypervisor counts at
 /// run time.
 pub(super) fn used(vcpus: &[plan::Vcpu], harts: u32) -> Share {
-    let times = vcpus.iter().filter_map(|vcpu| vcpu.reservation);
+    used_by(vcpus.iter().filter_map(|vcpu| vcpu.reservation), harts)
+}
+
+/// The same of these reservations.
+pub(super) fn used_by(times: impl Iterator<Item = Reservation>, harts: u32) -> Share {
     let sum: u128 = times
         .map(|times| (u128::from(times.budget) << 32) / u128::from(times.period))
         .sum();

@@ -13,8 +13,14 @@ use crate::problem::{Problem, Weight, count};
 /// Carries the command out; the exit code is as `--help` says.
 pub fn command(arguments: &CheckArguments) -> ExitCode {
     let verdict = check_file(&arguments.file, &Artifacts::chosen());
+    let guarantee = verdict.guarantee.as_ref();
     if arguments.json {
-        println!("{:#}", to_json(&verdict));
+        let mut json = to_json(&verdict);
+        if let Some(guarantee) = guarantee.filter(|_| arguments.sensitivity) {
+            let found = guarantee.sensitivity();
+            json["guarantee"]["sensitivity"] = report::sensitivity_json(guarantee, found.as_ref());
+        }
+        println!("{json:#}");
     } else {
         print_problems(&verdict.problems);
         match (&verdict.plan, &verdict.tiles) {
@@ -22,10 +28,18 @@ pub fn command(arguments: &CheckArguments) -> ExitCode {
             (None, Some(tiles)) => print!("{}", of_tiles(tiles, &verdict)),
             (None, None) => eprintln!("{}: {}", verdict.file, tally(&verdict)),
         }
-        if let Some(guarantee) = verdict.guarantee.as_ref().filter(|_| arguments.report) {
-            let separator = if verdict.plan.is_some() { "\n" } else { "" };
+        let mut separator = if verdict.plan.is_some() { "\n" } else { "" };
+        if let Some(guarantee) = guarantee.filter(|_| arguments.report) {
             print!("{separator}{}", report::report(guarantee));
             print!("{}", inside::report(&verdict));
+            separator = "\n";
+        }
+        if let Some(guarantee) = guarantee.filter(|_| arguments.sensitivity) {
+            let found = guarantee.sensitivity();
+            print!(
+                "{separator}{}",
+                report::sensitivity(guarantee, found.as_ref())
+            );
         }
     }
     exit_code(&verdict)

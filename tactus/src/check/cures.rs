@@ -354,3 +354,180 @@ fn what_is_proposed_for_the_faults_is_accepted() {
     });
     assert!(applied > 20, "{applied}");
 }
+
+/// Real-time vCPUs, each of a VM of its own, many of which do not fit.
+fn any_full_system() -> impl Strategy<Value = String> {
+    let vcpu = (
+        0..2u32,
+        prop::option::weighted(0.3, Just(())),
+        1..20u64,
+        5..60u64,
+        prop_oneof![Just(100u64), 30..101u64],
+    );
+    let by_priority = prop::option::weighted(0.3, Just(()));
+    (0..300u32, by_priority, prop::collection::vec(vcpu, 2..7)).prop_map(
+        |(reserve, by_priority, vcpus)| {
+            let reserve = Share(reserve).to_string().replace(' ', "");
+            let mut text =
+                format!("[system]\nplatform = \"mpsoc\"\nharts = 2\nbe_reserve = \"{reserve}\"\n");
+            for (number, (hart, several, period, part, deadline)) in vcpus.iter().enumerate() {
+                text += &format!(
+                    "[[vm]]\nname = \"vm{number}\"\nimage = \"guest.elf\"\nmemory = \"4MiB\"\n\
+                     [[vm.vcpu]]\nclass = \"rt\"\nperiod = \"{period}ms\"\nbudget = \"{}us\"\n",
+                    (period * part * 10).min(period * deadline * 10)
+                );
+                if *deadline < 100 {
+                    text += &format!("deadline = \"{}us\"\n", period * deadline * 10);
+                }
+                text += &match (by_priority, several) {
+                    (Some(()), _) => format!("hart = {hart}\npriority = {}\n", 100 - period),
+                    (None, Some(())) => "harts = [0, 1]\n".to_owned(),
+                    (None, None) => format!("hart = {hart}\n"),
+                };
+            }
+            text
+        },
+    )
+}
+
+/// Whether it is refused for what its real-time vCPUs ask for.
+fn is_refused(verdict: &Verdict) -> bool {
+    let codes = [Code::MissesDeadline, Code::OverSubscribed, Code::TooMany];
+    let mut problems = verdict.problems.iter();
+    problems.any(|problem| codes.contains(&problem.kind()))
+}
+
+/// The text with another value of a key of the only vCPU of a VM.
+fn with_time(text: &str, vcpu: &str, key: &str, ticks: u64) -> String {
+    let (vm, _) = vcpu.split_once('.').expect("VM and number");
+    let begin = text.find(&format!("\"{vm}\"")).expect("the VM");
+    let line = text[..begin].lines().count();
+    let table = text
+        .lines()
+        .skip(line)
+        .position(|line| line == "[[vm.vcpu]]")
+        .expect("its vCPU");
+    let at = line_of(text, line + table + 1, key).expect("the key");
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines[at - 1] = format!("{key} = \"{}ns\"", ticks * 100);
+    lines.join("\n")
+}
+
+/// What is said to make the whole system fit does, alone or together; and of what is refused something is said mostly.
+#[test]
+fn a_cure_of_the_system_makes_the_system_fit() {
+    let mut runner = TestRunner::deterministic();
+    let files = files();
+    let (mut systems, mut alone, mut together, mut without) = (0, 0, 0, 0);
+    for _ in 0..50 {
+        let text = any_full_system()
+            .new_tree(&mut runner)
+            .expect("a system")
+            .current();
+        let verdict = judge_text("any.toml", text.clone(), files.path());
+        if !is_refused(&verdict) {
+            continue;
+        }
+        systems += 1;
+        let guarantee = verdict.guarantee.as_ref().expect("a platform");
+        let accepted = |text: String, what: &str| {
+            let again = judge_text("any.toml", text.clone(), files.path());
+            assert!(!is_refused(&again), "{what}\n{text}");
+        };
+        let mut cured = false;
+        for problem in &verdict.problems {
+            let is_of_one = matches!(problem.kind(), Code::MissesDeadline | Code::OverSubscribed)
+                && problem.cure().contains("makes it fit");
+            if !is_of_one || problem.cure().contains("though not the others") {
+                continue;
+            }
+            for edit in edits(&text, problem) {
+                let mut lines: Vec<&str> = text.lines().collect();
+                lines[edit.line - 1] = &edit.text;
+                accepted(lines.join("\n"), problem.cure());
+                alone += 1;
+                cured = true;
+            }
+        }
+        if let Some(joint) = &guarantee.joint {
+            let changed = joint.changes.iter().fold(text.clone(), |text, change| {
+                with_time(&text, &change.vcpu, change.key.name(), change.ticks)
+            });
+            accepted(changed, "together");
+            together += 1;
+            cured = true;
+            if let Some(reserve) = joint.reserve {
+                let value = as_toml(&reserve.to_string());
+                let line = line_of(&text, 1, "be_reserve").expect("it is there");
+                let mut lines: Vec<&str> = text.lines().collect();
+                let changed = format!("be_reserve = {value}");
+                lines[line - 1] = &changed;
+                accepted(lines.join("\n"), "less for best effort");
+            }
+        }
+        without += u32::from(!cured);
+    }
+    assert!(
+        systems > 20 && alone > 20 && together > 15,
+        "{systems} {alone} {together}"
+    );
+    assert!(without * 10 < systems, "{without} of {systems}");
+}
+
+/// What is said to be the worst that is accepted is, and a little more is not.
+#[test]
+fn margins_end_where_it_is_refused() {
+    let mut runner = TestRunner::deterministic();
+    let files = files();
+    let mut tried = 0;
+    for _ in 0..30 {
+        let text = any_full_system()
+            .new_tree(&mut runner)
+            .expect("a system")
+            .current();
+        // A vCPU stays where it is.
+        let text = text.replace("harts = [0, 1]", "hart = 0");
+        let verdict = judge_text("any.toml", text.clone(), files.path());
+        let guarantee = verdict.guarantee.as_ref().expect("a platform");
+        let Some(found) = guarantee.sensitivity() else {
+            assert!(is_refused(&verdict));
+            continue;
+        };
+        let refused = |text: String| {
+            let again = judge_text("any.toml", text, files.path());
+            again
+                .problems
+                .iter()
+                .any(|problem| problem.kind().weight() == crate::problem::Weight::Error)
+        };
+        let scaled = |factor: f64| {
+            found.vcpus.iter().fold(text.clone(), |text, vcpu| {
+                let budget = (vcpu.reservation.budget as f64 * factor + 1e-6) as u64;
+                with_time(&text, &vcpu.name, "budget", budget)
+            })
+        };
+        let factor = found.budgets.expect("reservations");
+        assert!(!refused(scaled(factor)), "{factor}\n{text}");
+        assert!(refused(scaled(factor + 0.002)), "{factor}\n{text}");
+        for vcpu in &found.vcpus {
+            let own = vcpu.reservation;
+            let mut both = |key: &str, last: u64, next: u64| {
+                let with = |ticks| with_time(&text, &vcpu.name, key, ticks);
+                assert!(!refused(with(last)), "{key} {last}\n{text}");
+                assert!(refused(with(next)), "{key} {next}\n{text}");
+                tried += 1;
+            };
+            both("budget", vcpu.budget, vcpu.budget + 1);
+            if vcpu.period < own.period {
+                both("period", vcpu.period, vcpu.period - 1);
+            }
+            if text.contains("deadline")
+                && vcpu.deadline < own.deadline
+                && own.deadline < own.period
+            {
+                both("deadline", vcpu.deadline, vcpu.deadline - 1);
+            }
+        }
+    }
+    assert!(tried > 20, "{tried}");
+}

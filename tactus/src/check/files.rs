@@ -26,6 +26,8 @@ pub(super) struct GuestFiles {
     pub(super) path: Option<PathBuf>,
     /// `None` when it wants none, or it cannot be read.
     pub(super) initrd: Option<Vec<u8>>,
+    /// Where it is.
+    pub(super) initrd_path: Option<PathBuf>,
 }
 
 /// Reads every file. The firmware enters the hypervisor at `base`.
@@ -53,14 +55,15 @@ pub(super) fn read(judge: &mut Judge<'_>, artifacts: &Artifacts, base: Option<u6
                 &format!("the initrd of {}", vm.title()),
             )
         });
-        let path = vm
-            .image
-            .as_ref()
-            .and_then(|name| path_of(judge, &files, name)?.ok());
+        let [path, initrd_path] = [&vm.image, &vm.initrd].map(|name| {
+            name.as_ref()
+                .and_then(|name| path_of(judge, &files, name)?.ok())
+        });
         contents.guests.push(GuestFiles {
             image,
             path,
             initrd,
+            initrd_path,
         });
     }
     contents

@@ -114,7 +114,7 @@ fn steps(chain: &Chain) -> String {
 }
 
 /// The tasks as JSON.
-pub(super) fn tasks_json(verdict: &Verdict) -> Value {
+pub(crate) fn tasks_json(verdict: &Verdict) -> Value {
     let hz = verdict
         .guarantee
         .as_ref()
@@ -156,7 +156,7 @@ fn task_json(task: &Task, hz: u32) -> Value {
 }
 
 /// The chains as JSON.
-pub(super) fn chains_json(verdict: &Verdict) -> Value {
+pub(crate) fn chains_json(verdict: &Verdict) -> Value {
     let us = |ns: u64| ns as f64 / 1e3;
     let chain = |chain: &Chain| {
         let steps: Vec<Value> = chain

@@ -55,12 +55,15 @@ use judge::Judge;
 pub use chains::Chain;
 pub use command::command;
 pub(crate) use command::{exit_code, print_problems};
-pub use guarantee::{Answer, Guarantee};
+pub use guarantee::{Answer, BestEffort, Guarantee, Hart, Sensitivity, Vcpu, WINDOWS_MS};
 pub use inside::report as report_of_tasks;
+pub(crate) use inside::{chains_json, tasks_json};
 pub use report::report;
+pub(crate) use report::{sensitivity_json, to_json as guarantee_json};
 pub use summary::{of_tiles, summary};
 pub(crate) use summary::{row, table};
 pub use tasks::Tasks;
+pub(crate) use time::{percent, time_text};
 
 /// The verdict on a system.
 #[derive(Clone, Debug)]
@@ -77,6 +80,8 @@ pub struct Verdict {
     pub hypervisor: Option<PathBuf>,
     /// Each VM's image file, when it was found.
     pub guests: Vec<Option<PathBuf>>,
+    /// Each VM's initrd file, when it was found.
+    pub initrds: Vec<Option<PathBuf>>,
     /// What it guarantees, as far as that could be judged.
     pub guarantee: Option<Guarantee>,
     /// What it guarantees to the tasks within the VMs, as far as that could be judged.
@@ -123,6 +128,7 @@ pub fn verdict(
         tiles: None,
         hypervisor: None,
         guests: Vec::new(),
+        initrds: Vec::new(),
         guarantee: None,
         tasks: Tasks::default(),
         chains: Vec::new(),
@@ -216,6 +222,11 @@ fn judge_system(
         .guests
         .iter()
         .map(|guest| guest.path.clone())
+        .collect();
+    verdict.initrds = contents
+        .guests
+        .iter()
+        .map(|guest| guest.initrd_path.clone())
         .collect();
     let layouts: Vec<_> = contents
         .guests

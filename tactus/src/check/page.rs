@@ -366,6 +366,70 @@ fn the_example_by_hand_is_what_the_tool_says() {
         "from-interrupts",
         &format!("```text\n{from_interrupts}```\n"),
     );
+
+    let mut starts = String::new();
+    for (one, row) in rows.iter().enumerate() {
+        let from = |a: u64| {
+            rounds(|length| {
+                let work = rows
+                    .iter()
+                    .map(|other| asked(other, a + row.times.deadline).min(run(other, length)));
+                let later = row.times.budget - 1;
+                blocking + services(overheads, length) + whole(work.sum()) - later
+            })
+            .1
+        };
+        let start = (0..horizon).map(|a| from(a).saturating_sub(a + 1)).max();
+        let (vcpu, start) = (&hart.vcpus[one], start.expect("some"));
+        assert_eq!(vcpu.start, Some(start));
+        let Answer::Within(answer) = vcpu.answer else {
+            panic!("no bound");
+        };
+        assert_eq!(vcpu.finish_jitter(), Some(answer - row.times.budget));
+        let _ = writeln!(
+            starts,
+            "{}: begins within {}; ends vary by {} - {} = {}",
+            row.name,
+            time(start),
+            time(answer),
+            time(row.times.budget),
+            time(answer - row.times.budget)
+        );
+    }
+    holds("starts", &format!("```text\n{starts}```\n"));
+
+    let (text, gap) = rounds(|length| {
+        let work = rows.iter().map(|row| run(row, length));
+        // The first step, from nothing: what may come at once.
+        blocking + services(overheads, length) + whole(work.sum())
+    });
+    let left = hart.best_effort.expect("reservations");
+    assert_eq!(left.gap, Some(gap));
+    let window = u64::from(HZ) / 100;
+    let supply = |y: u64| {
+        let work = rows
+            .iter()
+            .map(|row| row.cost as f64 + y as f64 * quotient(row.cost, row.times.period));
+        y - blocking - services(overheads, y) - whole(work.sum())
+    };
+    let least = (window..window + 4 * service_period).map(supply).min();
+    assert_eq!(Some(left.least[0]), least);
+    holds(
+        "best-effort",
+        &format!(
+            "```text\nt = {text}\nof any {} at least {}\n```\n",
+            time(window),
+            time(left.least[0])
+        ),
+    );
+    let found = guarantee.sensitivity();
+    let text = super::report::sensitivity(&guarantee, found.as_ref());
+    holds(
+        "sensitivity",
+        &format!(
+            "```console\n$ tactus check systems/control-loop.toml --sensitivity\n...\n{text}```\n"
+        ),
+    );
     let text = report(&guarantee);
     holds(
         "report",

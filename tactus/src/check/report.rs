@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 use tactus_abi::blob::RealTimePolicy;
 use tactus_policy::reservation::Reservation;
 
-use super::guarantee::{Answer, Cures, Guarantee, Hart, Refused, Vcpu};
+use super::guarantee::{
+    Answer, Cures, Guarantee, Hart, Joint, Refused, Sensitivity, Vcpu, WINDOWS_MS,
+};
 use super::summary::{row, table};
 use super::time::{percent, reservation_text, time_text};
 use crate::config::Share;
@@ -90,6 +92,26 @@ fn shares(guarantee: &Guarantee, hart: &Hart) -> String {
         },
     );
     line("with work for others", percent(hart.taken(overheads)));
+    if let Some(left) = hart.best_effort {
+        line(
+            "best effort waits",
+            left.gap.map_or_else(
+                || "without a bound".into(),
+                |gap| format!("{} at most", time(gap)),
+            ),
+        );
+        let least = left.least.iter().zip(WINDOWS_MS);
+        let least: Vec<String> = least
+            .filter(|(ticks, _)| **ticks > 0)
+            .map(|(ticks, ms)| {
+                let window = ms * u64::from(guarantee.timebase_hz) / 1000;
+                format!("{} of any {}", time(*ticks), time(window))
+            })
+            .collect();
+        if !least.is_empty() {
+            line("best effort has at least", least.join(", "));
+        }
+    }
     if let Some(window) = hart.window {
         line(
             "critical window",
@@ -115,7 +137,9 @@ fn vcpus(guarantee: &Guarantee, hart: &Hart) -> String {
         "period",
         "budget",
         "deadline",
+        "begins within",
         "has it within",
+        "ends vary by",
         "could have more",
     ])];
     for vcpu in &hart.vcpus {
@@ -129,12 +153,14 @@ fn vcpus(guarantee: &Guarantee, hart: &Hart) -> String {
             of(|times| times.period),
             of(|times| times.budget),
             of(|times| times.deadline),
+            vcpu.start.map_or_else(|| "-".into(), time),
             match &vcpu.answer {
                 Answer::Within(ticks) => time(*ticks),
                 Answer::Late => "too late".into(),
                 Answer::Unbounded(other) => format!("no bound, for {other}"),
                 Answer::None => "-".into(),
             },
+            vcpu.finish_jitter().map_or_else(|| "-".into(), time),
             match vcpu.slack {
                 Some(0) => "nothing".into(),
                 Some(ticks) => time(ticks),
@@ -183,9 +209,109 @@ fn refusal(guarantee: &Guarantee, refused: &Refused) -> String {
     for (hart, reason) in &refused.reasons {
         let _ = writeln!(text, "  hart {hart}: {reason}");
     }
-    let cures = refused.cures.text(|ticks| time_text(ticks, hz));
+    let cures = refused
+        .cures
+        .text(|ticks| time_text(ticks, hz), guarantee.joint.as_ref());
     let _ = writeln!(text, "  {cures}");
     text
+}
+
+/// How far a system is from being refused, in words and tables; `None`: it is.
+pub fn sensitivity(guarantee: &Guarantee, found: Option<&Sensitivity>) -> String {
+    let mut text = String::from("How far until it is refused, by one change alone\n");
+    let Some(found) = found else {
+        return text + "  it is refused as it is\n";
+    };
+    let time = |ticks| time_text(ticks, guarantee.timebase_hz);
+    let mut rows = Vec::new();
+    let mut line = |what: &str, now: String, most: String| {
+        rows.push(vec![format!("  {what}"), now, most]);
+    };
+    line("", "now".into(), "at most".into());
+    let factor = |factor: f64| format!("{factor:.4}");
+    if let Some(most) = found.budgets {
+        line("all budgets, times", "1".into(), factor(most));
+    }
+    for (number, most) in found.harts.iter().enumerate() {
+        if let Some(most) = most {
+            let what = format!("all budgets of hart {number}, times");
+            line(&what, "1".into(), factor(*most));
+        }
+    }
+    let (now, most) = (&guarantee.overheads, &found.overheads);
+    line("for each job", time(now.job), time(most.job));
+    line(
+        "before it looks who is next",
+        time(now.blocking),
+        time(most.blocking),
+    );
+    line("for others", time(guarantee.service()), time(most.service));
+    if let Some(most) = found.interrupt {
+        line(
+            "for what is sent to its vCPUs",
+            time(guarantee.interrupt),
+            time(most),
+        );
+    }
+    if found.budgets.is_none() {
+        return text + "  nothing is reserved\n";
+    }
+    text += &table(&rows);
+    let mut rows = vec![row(&[
+        "  vCPU", "budget", "at most", "period", "at least", "deadline", "at least",
+    ])];
+    for vcpu in &found.vcpus {
+        let now = vcpu.reservation;
+        let mut cells = vec![format!("  {}", vcpu.name)];
+        let times = [
+            now.budget,
+            vcpu.budget,
+            now.period,
+            vcpu.period,
+            now.deadline,
+            vcpu.deadline,
+        ];
+        cells.extend(times.map(time));
+        rows.push(cells);
+    }
+    text + &table(&rows)
+}
+
+/// The same as JSON.
+pub(crate) fn sensitivity_json(guarantee: &Guarantee, found: Option<&Sensitivity>) -> Value {
+    let Some(found) = found else {
+        return Value::Null;
+    };
+    let hz = guarantee.timebase_hz;
+    let mut overheads = serde_json::Map::new();
+    time(&mut overheads, "job_max", Some(found.overheads.job), hz);
+    time(
+        &mut overheads,
+        "blocking_max",
+        Some(found.overheads.blocking),
+        hz,
+    );
+    time(
+        &mut overheads,
+        "service_max",
+        Some(found.overheads.service),
+        hz,
+    );
+    time(&mut overheads, "interrupt_max", found.interrupt, hz);
+    let vcpus = found.vcpus.iter().map(|vcpu| {
+        let mut object = serde_json::Map::new();
+        object.insert("vcpu".into(), json!(vcpu.name));
+        time(&mut object, "budget_max", Some(vcpu.budget), hz);
+        time(&mut object, "period_min", Some(vcpu.period), hz);
+        time(&mut object, "deadline_min", Some(vcpu.deadline), hz);
+        Value::from(object)
+    });
+    json!({
+        "budgets_factor_max": found.budgets,
+        "harts_budgets_factor_max": found.harts,
+        "overheads": overheads,
+        "vcpus": vcpus.collect::<Vec<_>>(),
+    })
 }
 
 /// Seconds' millionths that ticks are.
@@ -199,7 +325,7 @@ fn part(part: f64) -> f64 {
 }
 
 /// The guarantee as JSON: names end in their units.
-pub(super) fn to_json(guarantee: &Guarantee) -> Value {
+pub(crate) fn to_json(guarantee: &Guarantee) -> Value {
     let hz = guarantee.timebase_hz;
     let overheads = &guarantee.overheads;
     let mut own = serde_json::Map::new();
@@ -251,6 +377,21 @@ pub(super) fn to_json(guarantee: &Guarantee) -> Value {
         "harts": harts,
         "vms": vms,
         "refused": refused,
+        "would_fit_together": guarantee.joint.as_ref().map(|joint| joint_json(joint, hz)),
+    })
+}
+
+fn joint_json(joint: &Joint, hz: u32) -> Value {
+    let changes = joint.changes.iter().map(|change| {
+        let mut object = serde_json::Map::new();
+        object.insert("vcpu".into(), json!(change.vcpu));
+        time(&mut object, change.key.name(), Some(change.ticks), hz);
+        Value::from(object)
+    });
+    json!({
+        "budgets_permille": joint.permille,
+        "changes": changes.collect::<Vec<_>>(),
+        "be_reserve_max_permille": joint.reserve.map(|share| share.0),
     })
 }
 
@@ -290,6 +431,14 @@ fn hart_json(guarantee: &Guarantee, number: usize, hart: &Hart) -> Value {
         "utilisation_with_overheads": known(hart.taken(overheads)),
         "best_effort_left": known(hart.left(overheads)),
         "critical_window": hart.window.map(|_| window),
+        "best_effort": hart.best_effort.map(|left| {
+            let mut object = serde_json::Map::new();
+            time(&mut object, "gap_max", left.gap, hz);
+            for (least, ms) in left.least.iter().zip(WINDOWS_MS) {
+                time(&mut object, &format!("least_of_{ms}ms"), Some(*least), hz);
+            }
+            object
+        }),
         "vcpus": vcpus,
     })
 }
@@ -305,6 +454,8 @@ fn vcpu_json(vcpu: &Vcpu, hz: u32) -> Value {
         Answer::Unbounded(_) | Answer::None => (None, None),
     };
     time(&mut object, "response", response, hz);
+    time(&mut object, "start_jitter", vcpu.start, hz);
+    time(&mut object, "finish_jitter", vcpu.finish_jitter(), hz);
     object.insert("fits".into(), json!(fits));
     let unbounded = match &vcpu.answer {
         Answer::Unbounded(other) => Some(other),
@@ -325,6 +476,7 @@ fn refused_json(refused: &Refused, hz: u32) -> Value {
         .collect();
     object.insert("reasons".into(), json!(reasons));
     let Cures {
+        whole_system,
         budget,
         period,
         deadline,
@@ -332,6 +484,7 @@ fn refused_json(refused: &Refused, hz: u32) -> Value {
         reserve,
     } = &refused.cures;
     let mut cures = serde_json::Map::new();
+    cures.insert("whole_system".into(), json!(whole_system));
     time(&mut cures, "budget_max", *budget, hz);
     time(&mut cures, "period_min", *period, hz);
     time(&mut cures, "deadline_min", *deadline, hz);

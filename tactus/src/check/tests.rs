@@ -23,7 +23,7 @@ fn faults() -> PathBuf {
 }
 
 /// A directory with the files that the systems name.
-pub(super) fn files() -> TempDir {
+pub(crate) fn files() -> TempDir {
     let directory = tempfile::tempdir().expect("a directory");
     let segment = |address: u64, size: usize| (address, address, vec![0x13; size], size as u64);
     let elf = |segments| ElfFile {
@@ -192,6 +192,7 @@ fault_tests! {
     bad_chain = "bad-chain",
     bad_chain_io = "bad-chain-io",
     late_chain = "late-chain",
+    late_best_effort = "late-best-effort",
     no_separation = "no-separation",
     no_bound = "no-bound",
     may_starve = "may-starve",

@@ -3,7 +3,7 @@
 use tactus_policy::reservation::Reservation;
 
 /// Ticks as a time, exactly, in the largest unit of which there is at least one: "812.3 us".
-pub(super) fn time_text(ticks: u64, hz: u32) -> String {
+pub(crate) fn time_text(ticks: u64, hz: u32) -> String {
     let nanoseconds = u128::from(ticks) * 1_000_000_000 / u128::from(hz);
     let units = [("s", 9), ("ms", 6), ("us", 3), ("ns", 0)];
     let at_least_one = |(_, digits): &&(&str, u32)| nanoseconds >= 10_u128.pow(*digits);
@@ -30,13 +30,30 @@ pub(super) fn reservation_text(times: Reservation, hz: u32) -> String {
 }
 
 /// A part of a whole in percent, with two digits.
-pub(super) fn percent(part: f64) -> String {
+pub(crate) fn percent(part: f64) -> String {
     format!("{:.2} %", 100.0 * part)
+}
+
+/// Two parts of a whole in percent, of which the first is more, with as many digits as show it: two at least.
+pub(super) fn percents_apart(more: f64, less: f64) -> [String; 2] {
+    // A double has no more digits.
+    let texts = |digits| [more, less].map(|part| format!("{:.digits$} %", 100.0 * part));
+    let apart = (2..=13).map(texts).find(|[more, less]| more != less);
+    apart.unwrap_or_else(|| texts(2))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_more_is_seen_to_be_more() {
+        assert_eq!(percents_apart(0.9, 0.8), ["90.00 %", "80.00 %"]);
+        assert_eq!(
+            percents_apart(1.0 + 1.0 / f64::from(1 << 30), 1.0),
+            ["100.0000001 %", "100.0000000 %"]
+        );
+    }
 
     #[test]
     fn times_are_exact() {

@@ -74,9 +74,9 @@ impl<'c> Vcpus<'c> {
         harts.filter(|&hart| self.is_by_deadline(hart))
     }
 
-    /// The real-time vCPUs of a hart that go by their priority.
-    pub(super) fn by_priority_on(&self, hart: u32) -> impl Iterator<Item = &Seen<'c>> {
-        self.seen.iter().filter(move |one| {
+    /// The real-time vCPUs of a hart that go by their priority, with their numbers among those seen.
+    pub(super) fn by_priority_on(&self, hart: u32) -> impl Iterator<Item = (usize, &Seen<'c>)> {
+        self.seen.iter().enumerate().filter(move |(_, one)| {
             one.checked.policy() == Some(RealTimePolicy::FixedPriority)
                 && one.checked.harts.contains(&hart)
         })

@@ -62,6 +62,8 @@ pub struct System {
     pub deferral_period: Option<At<Nanoseconds>>,
     /// Part of each hart that real-time vCPUs leave to best-effort ones; default: none.
     pub be_reserve: Option<At<Share>>,
+    /// The longest that real-time vCPUs may keep a hart from best-effort ones; default: any time.
+    pub be_latency: Option<At<Nanoseconds>>,
     /// Whether real-time guests' interrupts come before, and into, what is done for best-effort ones; default: yes.
     pub separation: Option<At<bool>>,
     /// When best-effort vCPUs go to harts for user level only; default: never.

@@ -1,17 +1,22 @@
 //! What would make a real-time vCPU fit.
 
-use tactus_abi::blob::limit;
-use tactus_planning::analysis::Ranked;
+use tactus_abi::blob::{RealTimePolicy, limit};
 use tactus_policy::reservation::Reservation;
 
-use super::super::vcpus::{Seen, Vcpus};
-use super::load::{Deadlines, greatest, least, server};
-use super::{System, priority, ranked};
+use super::super::vcpus::Seen;
+use super::System;
+use super::joint::Joint;
+use super::load::{greatest, least};
+use super::trial::Change;
 use crate::config::Share;
 
-/// Changes of which each alone makes a vCPU fit; those that would not are missing.
+/// Changes of which each alone makes a vCPU fit, and no other vCPU refused that was not before; those that would not
+/// are missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cures {
+    /// Whether nothing at all is refused after each of them: otherwise other vCPUs still are, which need a cure of
+    /// their own.
+    pub whole_system: bool,
     /// The largest budget that fits.
     pub budget: Option<u64>,
     /// The shortest period; the deadline follows where none is written.
@@ -25,9 +30,7 @@ pub struct Cures {
 }
 
 impl Cures {
-    /// In words, with times as `time` writes ticks.
-    pub(in super::super) fn text(&self, time: impl Fn(u64) -> String) -> String {
-        let toml = |ticks: u64| time(ticks).replace(' ', "");
+    fn ways(&self, time: &impl Fn(u64) -> String) -> Vec<String> {
         let mut ways = Vec::new();
         if let Some(budget) = self.budget {
             ways.push(format!("a budget of at most {}", time(budget)));
@@ -44,98 +47,105 @@ impl Cures {
         if let Some(reserve) = self.reserve {
             ways.push(format!("`be_reserve` of at most {reserve}"));
         }
-        match (ways.pop(), self.budget) {
+        ways
+    }
+
+    /// In words, with times as `time` writes ticks. `joint`: what makes the whole system fit, where these do not.
+    pub(in super::super) fn text(
+        &self,
+        time: impl Fn(u64) -> String,
+        joint: Option<&Joint>,
+    ) -> String {
+        let mut ways = self.ways(&time);
+        let others = if self.whole_system || ways.is_empty() {
+            ""
+        } else {
+            ", though not the others that are refused"
+        };
+        let own = match (ways.pop(), self.budget) {
             (None, _) => "nothing changed on this vCPU alone makes it fit; give the others on its hart less, or put them on other harts".into(),
             (Some(only), Some(budget)) if ways.is_empty() => {
-                format!("{only} makes it fit: `budget = \"{}\"`", toml(budget))
+                let toml = time(budget).replace(' ', "");
+                format!("{only} makes it fit{others}: `budget = \"{toml}\"`")
             }
-            (Some(only), _) if ways.is_empty() => format!("{only} makes it fit"),
-            (Some(last), _) => format!("any of these makes it fit: {}, or {last}", ways.join(", ")),
+            (Some(only), _) if ways.is_empty() => format!("{only} makes it fit{others}"),
+            (Some(last), _) => {
+                format!("any of these makes it fit{others}: {}, or {last}", ways.join(", "))
+            }
+        };
+        match joint {
+            Some(joint) if !self.whole_system => format!("{own}; {}", joint.text(time)),
+            _ => own,
         }
     }
 }
 
-impl System {
-    /// What would make the reservation fit of the vCPU that is number `index` among those seen and may run on these harts.
-    pub(super) fn cures(
-        &self,
-        vcpus: &Vcpus<'_>,
-        index: usize,
-        harts: &[u32],
-        one: Reservation,
-    ) -> Cures {
-        let fits = |changed: Option<Reservation>| {
-            changed.is_some_and(|changed| harts.iter().any(|&h| self.fits(vcpus, h, changed)))
-        };
-        let is_implicit = vcpus.seen[index].written.deadline.is_none();
-        let deadline = |period: u64| {
-            if is_implicit { period } else { one.deadline }
-        };
-        let others = (0u32..).zip(&vcpus.policies).map(|(hart, _)| hart);
-        let reserve = |thousandths: u64| {
-            let deadlines = Deadlines::new(self.deadlines.overheads, thousandths as u32);
-            self.is_placed_on(&deadlines, vcpus, index)
-        };
-        Cures {
-            budget: greatest(1, one.budget - 1, |budget| {
-                fits(Reservation::new(one.period, budget, one.deadline))
-            }),
-            period: least(one.period + 1, limit::PERIOD_TICKS, |period| {
-                fits(Reservation::new(period, one.budget, deadline(period)))
-            }),
-            deadline: least(one.deadline + 1, one.period, |deadline| {
-                fits(Reservation::new(one.period, one.budget, deadline))
-            }),
-            hart: others
-                .filter(|hart| !harts.contains(hart) && vcpus.is_by_deadline(*hart))
-                .find(|&hart| self.fits(vcpus, hart, one)),
-            reserve: u64::from(self.reserve.0)
-                .checked_sub(1)
-                .and_then(|below| greatest(0, below, reserve))
-                .map(|thousandths| Share(thousandths as u32)),
-        }
-    }
-    /// What would make a vCPU fit that goes by its priority and is number `one` of those of its hart.
-    pub(super) fn cures_late(
-        &self,
-        vcpus: &Vcpus<'_>,
-        seen: &Seen<'_>,
-        tasks: &[Ranked],
-        one: usize,
-        hart: u32,
-    ) -> Cures {
+impl System<'_> {
+    /// What would make the vCPU fit that is number `index` among those seen.
+    pub(super) fn cures(&self, seen: &Seen<'_>, index: usize) -> Cures {
         let Some(own) = seen.checked.reservation else {
             return Cures::default();
         };
-        let within = |tasks: &[Ranked], one: usize| {
-            let answer = priority::answer(&self.deadlines.overheads, tasks, one);
-            matches!(answer, priority::Answer::Within(_))
+        // If the others are refused even without this one, nothing done to it helps them.
+        let whole_system = self.trial.refusals(Change::Without(index)).is_empty();
+        let holds = |change: Change<'_>| {
+            let after = self.trial.refusals(change);
+            if whole_system {
+                after.is_empty()
+            } else {
+                after.spare(index, &self.refused)
+            }
         };
         let fits = |times: Option<Reservation>| {
-            let mut changed = tasks.to_vec();
-            changed[one].task = times.map(server);
-            within(&changed, one)
+            times.is_some_and(|times| holds(Change::Times(&[(index, times)])))
         };
-        let elsewhere = |other: u32| {
-            let mut there: Vec<Ranked> = vcpus.by_priority_on(other).filter_map(ranked).collect();
-            there.extend(ranked(seen));
-            (0..there.len()).all(|one| within(&there, one))
+        // That it fits itself is necessary, and soon known: mostly it is enough.
+        let fits_itself =
+            |times: Option<Reservation>| times.is_some_and(|times| self.trial.fits(index, times));
+        let by_deadline = seen.checked.policy() == Some(RealTimePolicy::EarliestDeadline);
+        let is_implicit = seen.written.deadline.is_none();
+        // Of one that goes by its priority a longer period changes nothing by itself.
+        let has_period = by_deadline || is_implicit;
+        let with_budget = |budget| Reservation::new(own.period, budget, own.deadline);
+        let with_deadline = |deadline| Reservation::new(own.period, own.budget, deadline);
+        let with_period = |period| {
+            let deadline = if is_implicit { period } else { own.deadline };
+            Reservation::new(period, own.budget, deadline).filter(|_| has_period)
         };
-        let implicit = seen.written.deadline.is_none();
+        let largest = |fits: &dyn Fn(Option<Reservation>) -> bool| {
+            greatest(1, own.budget - 1, |budget| fits(with_budget(budget)))
+        };
+        let shortest = |fits: &dyn Fn(Option<Reservation>) -> bool| {
+            least(own.period + 1, limit::PERIOD_TICKS, |period| {
+                fits(with_period(period))
+            })
+        };
+        let soonest = |fits: &dyn Fn(Option<Reservation>) -> bool| {
+            least(own.deadline + 1, own.period, |deadline| {
+                fits(with_deadline(deadline))
+            })
+        };
+        let reserve = self.reserve.0.checked_sub(1).filter(|_| by_deadline);
         Cures {
-            budget: greatest(1, own.budget - 1, |budget| {
-                fits(Reservation::new(own.period, budget, own.deadline))
-            }),
-            period: least(own.period + 1, limit::PERIOD_TICKS, |period| {
-                implicit && fits(Reservation::new(period, own.budget, period))
-            }),
-            deadline: least(own.deadline + 1, own.period, |deadline| {
-                fits(Reservation::new(own.period, own.budget, deadline))
-            }),
-            hart: (0..vcpus.policies.len() as u32)
-                .filter(|&other| other != hart && !vcpus.is_by_deadline(other))
-                .find(|&other| elsewhere(other)),
-            reserve: None,
+            whole_system,
+            budget: largest(&fits_itself)
+                .filter(|budget| fits(with_budget(*budget)))
+                .or_else(|| largest(&fits)),
+            period: shortest(&fits_itself)
+                .filter(|period| fits(with_period(*period)))
+                .or_else(|| shortest(&fits)),
+            deadline: soonest(&fits_itself)
+                .filter(|deadline| fits(with_deadline(*deadline)))
+                .or_else(|| soonest(&fits)),
+            hart: self
+                .trial
+                .other_harts(index)
+                .find(|&hart| holds(Change::Hart(index, hart))),
+            reserve: reserve
+                .and_then(|below| {
+                    greatest(0, below.into(), |part| holds(Change::Reserve(part as u32)))
+                })
+                .map(|thousandths| Share(thousandths as u32)),
         }
     }
 }

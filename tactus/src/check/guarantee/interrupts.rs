@@ -1,8 +1,18 @@
 //! How often signals for other vCPUs interrupt a real-time vCPU: the number that protocol I1 of the hypervisor allows
 //! (`hypervisor/src/hart.rs`).
 
-use crate::check::vcpus::Vcpus;
-use crate::config::{Class, Config, Vm};
+use tactus_abi::blob::RealTimePolicy;
+
+use crate::config::{Config, Vm};
+
+/// A real-time vCPU and the harts it may run on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placed<'h> {
+    /// Its VM, by index.
+    pub(super) vm: usize,
+    /// The harts.
+    pub(super) harts: &'h [u32],
+}
 
 /// The most interrupts in a deferral period, of all harts, that signals for real-time vCPUs of the hart cause: one for each
 /// vCPU of the configuration, one for all vCPUs that a VM creates at run time, and one for each interrupt source of their
@@ -10,19 +20,25 @@ use crate::config::{Class, Config, Vm};
 ///
 /// A VM that only its own vCPUs can signal counts where another VM has real-time vCPUs on the hart. Alone on the hart, it
 /// interrupts its own vCPUs at most.
-pub(super) fn most(config: &Config, vcpus: &Vcpus<'_>) -> u64 {
+pub(super) fn most(config: &Config, vcpus: &[Placed<'_>], policies: &[RealTimePolicy]) -> u64 {
     let vms = || config.vms.iter();
     let accelerators = vms().any(|vm| !vm.accelerators.is_empty());
     let io = vms().any(|vm| !vm.io_ports.is_empty() || vm.timed_io.is_some());
     let managers = u64::from(accelerators) + u64::from(io);
     let on = |hart: u32| {
-        let here = |index: usize| RealTime::of(config, vcpus, index, hart);
+        let by_deadline = policies.get(hart as usize) == Some(&RealTimePolicy::EarliestDeadline);
+        let here = |index: usize| {
+            let own = vcpus
+                .iter()
+                .filter(|one| one.vm == index && one.harts.contains(&hart));
+            RealTime::of(config, &config.vms[index], own.count(), by_deadline)
+        };
         let all = (0..config.vms.len()).map(here);
         let all: Vec<RealTime> = all.filter(|one| one.vcpus + one.created > 0).collect();
         let shared = all.len() > 1;
         all.iter().map(|one| one.interrupts(shared)).sum::<u64>()
     };
-    let harts = 0..vcpus.policies.len() as u32;
+    let harts = 0..policies.len() as u32;
     managers + harts.map(on).max().unwrap_or(0)
 }
 
@@ -41,18 +57,13 @@ struct RealTime {
 }
 
 impl RealTime {
-    fn of(config: &Config, vcpus: &Vcpus<'_>, index: usize, hart: u32) -> Self {
-        let vm = &config.vms[index];
-        let here = vcpus.seen.iter().filter(|seen| {
-            seen.vm == index
-                && seen.checked.class == Class::Rt
-                && seen.checked.harts.contains(&hart)
-        });
+    /// Of a VM that has so many real-time vCPUs of the configuration on a hart.
+    fn of(config: &Config, vm: &Vm, vcpus: usize, by_deadline: bool) -> Self {
         let creates = vm.rt_vcpus.as_ref().is_some_and(|number| number.value > 0);
         let sources = sources(vm);
         Self {
-            vcpus: here.count() as u64,
-            created: u64::from(creates && vcpus.is_by_deadline(hart)),
+            vcpus: vcpus as u64,
+            created: u64::from(creates && by_deadline),
             sources,
             hears_others: sources > 0 || has_channel(config, vm),
             hears_itself: creates || vm.vcpus.len() > 1,

@@ -118,19 +118,7 @@ impl Deadlines {
             u128::from(one.demand) * u128::from(other.length)
                 > u128::from(other.demand) * u128::from(one.length)
         };
-        // What is needed of a length is at most `rate` of it and `fixed`.
-        let parts = tasks.iter().map(|task| {
-            let cost = self.whole(task).budget as f64;
-            let part = cost / task.period as f64;
-            (part, cost - part * task.deadline as f64 + 1.0)
-        });
-        let (rate, fixed) = parts.fold(
-            (
-                ratio(self.service(), self.overheads.service_period),
-                (self.overheads.blocking + self.service()) as f64,
-            ),
-            |(rate, fixed), (part, more)| (rate + part, fixed + more),
-        );
+        let (rate, fixed) = self.line(tasks);
         let mut worst = at(length);
         for _ in 0..LOOKS {
             length = self.next(tasks, length);
@@ -143,6 +131,50 @@ impl Deadlines {
             }
         }
         Some(worst)
+    }
+
+    /// A window of which more is needed than there is: the critical one, unless what is needed exceeds the length
+    /// nowhere but between two bends, where a server's part is rounded up. `None`: there is none, or it is not found.
+    pub(super) fn excess(&self, tasks: &[Reservation]) -> Option<Window> {
+        let critical = self.window(tasks)?;
+        if critical.demand > critical.length {
+            return Some(critical);
+        }
+        // QPA (Zhang and Burns, IEEE Transactions on Computers 58(9), 2009), from the length on above which there is
+        // none.
+        let load = self.load(tasks)?;
+        let (rate, fixed) = self.line(tasks);
+        let deadlines = tasks.iter().map(|task| task.deadline);
+        let (shortest, longest) = (deadlines.clone().min()?, deadlines.max()?);
+        let horizon = fixed / (1.0 - rate).max(f64::EPSILON);
+        let mut length = longest.max(horizon.min((1_u64 << 52) as f64) as u64 + 1);
+        for _ in 0..LOOKS {
+            let demand = load.demand(length);
+            if demand > length {
+                return Some(Window { length, demand });
+            }
+            length = demand.min(length - 1);
+            if length < shortest {
+                break;
+            }
+        }
+        None
+    }
+
+    /// What is needed of a length is at most `rate` of it and `fixed`.
+    fn line(&self, tasks: &[Reservation]) -> (f64, f64) {
+        let parts = tasks.iter().map(|task| {
+            let cost = self.whole(task).budget as f64;
+            let part = cost / task.period as f64;
+            (part, cost - part * task.deadline as f64 + 1.0)
+        });
+        parts.fold(
+            (
+                ratio(self.service(), self.overheads.service_period),
+                (self.overheads.blocking + self.service()) as f64,
+            ),
+            |(rate, fixed), (part, more)| (rate + part, fixed + more),
+        )
     }
 
     fn service(&self) -> u64 {
@@ -166,6 +198,13 @@ impl Deadlines {
         let all: Vec<Task> = tasks.iter().map(|&task| server(task)).collect();
         let response = analysis::earliest_deadline_response(&all, one, &self.overheads);
         response.map_or(tasks[one].deadline, |response| response.ticks)
+    }
+
+    /// The latest time from a release until that job first has the hart, of a set that fits.
+    pub(super) fn start(&self, tasks: &[Reservation], one: usize) -> Option<u64> {
+        let all: Vec<Task> = tasks.iter().map(|&task| server(task)).collect();
+        let start = analysis::earliest_deadline_start(&all, one, &self.overheads);
+        start.map(|start| start.ticks)
     }
 }
 

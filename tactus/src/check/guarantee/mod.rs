@@ -1,17 +1,21 @@
 //! Whether every real-time vCPU gets its time: which hart each goes to, by the same tests as at run time, and what is said of
 //! those that fit nowhere.
 
+mod best_effort;
 mod cure;
 mod interrupts;
+mod joint;
 mod load;
 mod priority;
 mod refusal;
+mod sensitivity;
+mod trial;
 
 #[cfg(test)]
 mod tests;
 
 use tactus_abi::blob::{Overheads, RealTimePolicy};
-use tactus_planning::analysis::Ranked;
+use tactus_planning::analysis::{self, Ranked};
 use tactus_policy::reservation::Reservation;
 
 use super::allowance::{self, Allowance};
@@ -20,10 +24,14 @@ use super::platform::Platform;
 use super::vcpus::{Seen, Vcpus};
 use crate::config::Share;
 use load::{Deadlines, Fit, ratio, server};
+use trial::{Change, Refusals, Trial};
 
+pub use best_effort::{BestEffort, WINDOWS_MS};
 pub use cure::Cures;
+pub use joint::Joint;
 pub use load::Window;
 pub(super) use load::{KIND, greatest, least};
+pub use sensitivity::Sensitivity;
 
 /// What a system guarantees. All times are in ticks of the `time` CSR.
 #[derive(Clone, Debug)]
@@ -44,6 +52,8 @@ pub struct Guarantee {
     pub vms: Vec<Vm>,
     /// Real-time vCPUs that fit no hart they may run on.
     pub refused: Vec<Refused>,
+    /// What would make the whole system fit, where something is refused.
+    pub joint: Option<Joint>,
 }
 
 /// What a hart guarantees.
@@ -55,6 +65,8 @@ pub struct Hart {
     pub vcpus: Vec<Vcpu>,
     /// Of what time it may need the greatest part. `None`: it goes by priorities, or has no reservation.
     pub window: Option<Window>,
+    /// What is left to best-effort vCPUs. `None`: a vCPU has no budget.
+    pub best_effort: Option<BestEffort>,
 }
 
 /// A real-time vCPU on its hart.
@@ -68,8 +80,25 @@ pub struct Vcpu {
     pub reservation: Option<Reservation>,
     /// When it has had its budget.
     pub answer: Answer,
+    /// The latest that a job first has the hart, counted from its release.
+    pub start: Option<u64>,
     /// By how much its budget could be larger, all else being as it is.
     pub slack: Option<u64>,
+    /// Its VM, by index.
+    pub vm: usize,
+    /// Whether its deadline is stated; otherwise it is the period, whatever that is.
+    pub has_deadline: bool,
+}
+
+impl Vcpu {
+    /// How much the ends of jobs that spend the whole budget may vary, as seen from their releases: none ends sooner
+    /// than a budget after its release.
+    pub fn finish_jitter(&self) -> Option<u64> {
+        match self.answer {
+            Answer::Within(ticks) => Some(ticks.saturating_sub(self.reservation?.budget)),
+            _ => None,
+        }
+    }
 }
 
 /// When a vCPU has had its budget.
@@ -96,6 +125,8 @@ pub struct Vm {
     pub share: Share,
     /// What those of its configured vCPUs come to, rounded up.
     pub used: Share,
+    /// Whether the description states the share, which then limits the configured ones too.
+    pub has_share: bool,
 }
 
 /// A real-time vCPU that does not fit.
@@ -174,7 +205,8 @@ pub(super) fn check(
     vcpus: &mut Vcpus<'_>,
     allowances: &[Allowance],
 ) -> Guarantee {
-    let interrupts = interrupts::most(judge.config, vcpus);
+    let trial = Trial::new(judge.config, platform, vcpus);
+    let interrupts = trial.interrupts();
     let overheads = platform.profile.overhead_ticks(interrupts);
     let harts = vcpus.policies.len();
     let mut system = System {
@@ -182,13 +214,11 @@ pub(super) fn check(
         deadlines: Deadlines::new(overheads, platform.reserve.0),
         reserve: platform.reserve,
         placed: vec![Vec::new(); harts],
-        order: Vec::new(),
-        asked: vcpus
-            .seen
-            .iter()
-            .map(|seen| vcpus.deadline_harts(&seen.checked).collect())
-            .collect(),
+        refused: trial.refusals(Change::Nothing),
+        joint: None,
+        trial,
     };
+    system.joint = system.joint(vcpus, &system.refused);
     let by_deadline: Vec<usize> = {
         let several = |index: &usize| vcpus.seen[*index].checked.harts.len() > 1;
         let all = (0..vcpus.seen.len()).filter(|&index| {
@@ -197,7 +227,6 @@ pub(super) fn check(
         let (flexible, fixed): (Vec<_>, Vec<_>) = all.partition(several);
         fixed.into_iter().chain(flexible).collect()
     };
-    system.order.clone_from(&by_deadline);
     let mut refused = Vec::new();
     for index in by_deadline {
         match system.place(vcpus, index) {
@@ -220,6 +249,7 @@ pub(super) fn check(
         harts: Vec::new(),
         vms: vms(vcpus, platform, allowances, judge),
         refused,
+        joint: system.joint.clone(),
     };
     for hart in 0..harts {
         guarantee.harts.push(match vcpus.policies[hart] {
@@ -230,6 +260,7 @@ pub(super) fn check(
             }
         });
     }
+    best_effort::check(judge, platform, vcpus, &guarantee);
     guarantee
 }
 
@@ -249,28 +280,31 @@ fn vms(
         places: allowance.rt_vcpus,
         share: allowance.rt_share,
         used: allowance::used(&vcpus.of_vm(index), platform.harts),
+        has_share: vm.rt_share.is_some(),
     })
     .collect()
 }
 
 /// What is being judged.
-struct System {
+struct System<'c> {
     hz: u32,
     deadlines: Deadlines,
     reserve: Share,
     /// For each hart that goes by deadlines, the vCPUs it has, by index among those seen.
     placed: Vec<Vec<usize>>,
-    /// The vCPUs that go by deadlines, by index among those seen, in the order in which they are placed.
-    order: Vec<usize>,
-    /// For each vCPU seen, the harts that go by deadlines and that the description lets it run on.
-    asked: Vec<Vec<u32>>,
+    /// The same system, judged with changes.
+    trial: Trial<'c>,
+    /// What is refused of it as it is.
+    refused: Refusals,
+    /// What would make all of it fit, where something is refused.
+    joint: Option<Joint>,
 }
 
 fn reservation(seen: &Seen<'_>) -> Option<Reservation> {
     seen.checked.reservation
 }
 
-impl System {
+impl System<'_> {
     /// The reservations of a hart.
     fn tasks(&self, vcpus: &Vcpus<'_>, hart: usize) -> Vec<Reservation> {
         let indices = self.placed[hart].iter();
@@ -288,28 +322,6 @@ impl System {
 
     fn fits(&self, vcpus: &Vcpus<'_>, hart: u32, one: Reservation) -> bool {
         self.deadlines.fit(&self.with(vcpus, hart, one)) == Fit::Fits
-    }
-
-    /// Whether a vCPU finds a hart when all are placed again on harts of another kind.
-    fn is_placed_on(&self, deadlines: &Deadlines, vcpus: &Vcpus<'_>, index: usize) -> bool {
-        let mut placed = vec![Vec::new(); self.placed.len()];
-        for &other in &self.order {
-            let Some(one) = reservation(&vcpus.seen[other]) else {
-                continue;
-            };
-            let hart = self.asked[other].iter().find(|&&hart| {
-                let mut tasks: Vec<Reservation> = placed[hart as usize].clone();
-                tasks.push(one);
-                deadlines.fit(&tasks) == Fit::Fits
-            });
-            if let Some(&hart) = hart {
-                placed[hart as usize].push(one);
-            }
-            if other == index {
-                return hart.is_some();
-            }
-        }
-        false
     }
 
     /// The lowest hart where a vCPU fits.
@@ -342,7 +354,10 @@ impl System {
                 priority: None,
                 reservation: Some(own),
                 answer: Answer::Within(self.deadlines.answer(&tasks, place)),
+                start: self.deadlines.start(&tasks, place),
                 slack: greatest(own.budget, own.deadline, fits).map(|most| most - own.budget),
+                vm: seen.vm,
+                has_deadline: seen.written.deadline.is_some(),
             }
         };
         Hart {
@@ -353,6 +368,11 @@ impl System {
                 .map(|(place, index)| of(place, index))
                 .collect(),
             window: self.deadlines.window(&tasks),
+            best_effort: Some(BestEffort::beside(
+                &tasks,
+                &self.deadlines.overheads,
+                self.hz,
+            )),
         }
     }
 
@@ -364,57 +384,79 @@ impl System {
         hart: u32,
         refused: &mut Vec<Refused>,
     ) -> Hart {
-        let mut here: Vec<&Seen<'_>> = vcpus.by_priority_on(hart).collect();
+        let mut here: Vec<(usize, &Seen<'_>)> = vcpus.by_priority_on(hart).collect();
         // Stable: equals stay in the order of the file.
-        here.sort_by_key(|seen| std::cmp::Reverse(seen.checked.priority));
-        let tasks: Vec<Ranked> = here.iter().filter_map(|seen| ranked(seen)).collect();
+        here.sort_by_key(|(_, seen)| std::cmp::Reverse(seen.checked.priority));
+        let tasks: Vec<Ranked> = here.iter().filter_map(|(_, seen)| ranked(seen)).collect();
         let overheads = &self.deadlines.overheads;
         let late = |tasks: &[Ranked], one: usize| {
             priority::answer(overheads, tasks, one) == priority::Answer::Late
         };
         let late_now: Vec<bool> = (0..tasks.len()).map(|one| late(&tasks, one)).collect();
-        // No other vCPU is later than before.
-        let holds = |tasks: &[Ranked]| {
-            let reserved = tasks
-                .iter()
-                .filter_map(|ranked| Some(ranked.task?.reservation));
+        let leave_reserve = |tasks: &[Ranked]| {
+            let reserved = tasks.iter();
+            let reserved = reserved.filter_map(|ranked| Some(ranked.task?.reservation));
             self.deadlines.leave_reserve(reserved)
-                && (0..tasks.len()).all(|one| late_now[one] || !late(tasks, one))
         };
         let mut all = Vec::new();
-        for (place, &seen) in here.iter().enumerate() {
+        for (place, &(_, seen)) in here.iter().enumerate() {
             let answer = match priority::answer(overheads, &tasks, place) {
                 priority::Answer::Within(time) => Answer::Within(time),
                 priority::Answer::Late => {
-                    refused.extend(self.refuse_late(judge, vcpus, &here, place, hart));
+                    refused.extend(self.refuse_late(judge, &here, place, hart));
                     Answer::Late
                 }
                 priority::Answer::Unbounded(other) => {
-                    self.warn_unbounded(judge, seen, here[other], hart);
-                    Answer::Unbounded(here[other].name())
+                    let (_, other) = here[other];
+                    self.warn_unbounded(judge, seen, other, hart);
+                    Answer::Unbounded(other.name())
                 }
                 priority::Answer::None => Answer::None,
             };
-            let slack = seen.checked.reservation.and_then(|own| {
-                let fits = |budget: u64| {
+            let has_bound = |_: &Reservation| matches!(answer, Answer::Within(_));
+            let slack = seen.checked.reservation.filter(has_bound).and_then(|own| {
+                let with = |budget: u64| {
                     let mut changed = tasks.clone();
                     changed[place].task = Some(server(Reservation { budget, ..own }));
-                    holds(&changed) && within_share(vcpus, allowances, judge, seen, budget)
+                    changed
                 };
-                greatest(own.budget, own.deadline, fits).map(|most| most - own.budget)
+                // That it fits itself is necessary, and soon known.
+                let fits_itself = |budget: u64| {
+                    let changed = with(budget);
+                    leave_reserve(&changed)
+                        && within_share(vcpus, allowances, judge, seen, budget)
+                        && !late(&changed, place)
+                };
+                // None that it comes before is later than before; the least urgent is the first to be.
+                let spares_others = |budget: u64| {
+                    let changed = with(budget);
+                    let mut others = (0..changed.len()).rev().filter(|&one| {
+                        one != place && changed[one].priority <= changed[place].priority
+                    });
+                    others.all(|one| late_now[one] || !late(&changed, one))
+                };
+                let most = greatest(own.budget, own.deadline, fits_itself)?;
+                greatest(own.budget, most, spares_others).map(|most| most - own.budget)
             });
             all.push(Vcpu {
                 name: seen.name(),
                 priority: seen.checked.priority,
                 reservation: seen.checked.reservation,
-                slack: slack.filter(|_| matches!(answer, Answer::Within(_))),
+                start: analysis::fixed_priority_start(&tasks, place, overheads)
+                    .filter(|_| matches!(answer, Answer::Within(_)))
+                    .map(|start| start.ticks),
+                slack,
+                vm: seen.vm,
+                has_deadline: seen.written.deadline.is_some(),
                 answer,
             });
         }
+        let reserved: Option<Vec<Reservation>> = all.iter().map(|vcpu| vcpu.reservation).collect();
         let hart_of = Hart {
             policy: RealTimePolicy::FixedPriority,
             vcpus: all,
             window: None,
+            best_effort: reserved.map(|tasks| BestEffort::beside(&tasks, overheads, self.hz)),
         };
         self.reserve_on(judge, &here, &hart_of, hart);
         hart_of

@@ -4,7 +4,7 @@ use tactus_planning::analysis::Ranked;
 use tactus_policy::reservation::Reservation;
 
 use super::super::judge::Judge;
-use super::super::time::{percent, reservation_text, time_text};
+use super::super::time::{percent, percents_apart, reservation_text, time_text};
 use super::super::vcpus::{Seen, Vcpus};
 use super::load::{Fit, KIND, ratio, server};
 use super::{Hart, Refused, System, priority, ranked, reservation};
@@ -23,7 +23,7 @@ fn place<'c>(seen: &Seen<'c>) -> &'c Span {
         .map_or(&written.span, |budget| &budget.span)
 }
 
-impl System {
+impl System<'_> {
     fn time(&self, ticks: u64) -> String {
         time_text(ticks, self.hz)
     }
@@ -51,7 +51,7 @@ impl System {
             .collect();
         // On a hart that goes by priorities it was refused before.
         let &(first, code, _) = reasons.first()?;
-        let cures = self.cures(vcpus, index, &harts, one);
+        let cures = self.cures(seen, index);
         let message = match reasons.as_slice() {
             [(_, _, reason)] => format!("{} does not fit hart {first}: {reason}", seen.title),
             several => {
@@ -71,7 +71,7 @@ impl System {
             place(seen),
             self.times(one),
             message,
-            cures.text(|ticks| self.time(ticks)),
+            cures.text(|ticks| self.time(ticks), self.joint.as_ref()),
         );
         Some(Refused {
             name: seen.name(),
@@ -119,21 +119,20 @@ impl System {
                     self.time(one.deadline)
                 ),
             ),
-            Fit::Reserve => (
-                Code::OverSubscribed,
+            Fit::Reserve => (Code::OverSubscribed, {
+                let left = 1.0 - f64::from(self.reserve.0) / 1000.0;
+                let [taken, left] = percents_apart(jobs, left);
                 format!(
-                    "with it, real-time vCPUs would take {} of the hart ({} and {} of the hypervisor's for their jobs), and `be_reserve` leaves them {}",
-                    percent(jobs),
+                    "with it, real-time vCPUs would take {taken} of the hart ({} and {} of the hypervisor's for their jobs), and `be_reserve` leaves them {left}",
                     percent(plain),
                     percent(jobs - plain),
-                    percent(1.0 - f64::from(self.reserve.0) / 1000.0)
-                ),
-            ),
+                )
+            }),
             Fit::Full => (
                 Code::OverSubscribed,
                 format!(
                     "with it, {} of the hart would be needed: {} for real-time vCPUs, {} for what the hypervisor takes for their jobs, {} for its work for others",
-                    percent(jobs + service),
+                    percents_apart(jobs + service, 1.0)[0],
                     percent(plain),
                     percent(jobs - plain),
                     percent(service)
@@ -162,7 +161,7 @@ impl System {
         one: Reservation,
     ) -> String {
         let tasks = self.with(vcpus, hart, one);
-        let Some(window) = self.deadlines.window(&tasks) else {
+        let Some(window) = self.deadlines.excess(&tasks) else {
             return "deadlines would be missed".into();
         };
         let job = self.deadlines.overheads.job;
@@ -209,20 +208,16 @@ impl System {
     pub(super) fn refuse_late(
         &self,
         judge: &mut Judge<'_>,
-        vcpus: &Vcpus<'_>,
-        here: &[&Seen<'_>],
+        here: &[(usize, &Seen<'_>)],
         one: usize,
         hart: u32,
     ) -> Option<Refused> {
-        let tasks: &[Ranked] = &here
-            .iter()
-            .filter_map(|seen| ranked(seen))
-            .collect::<Vec<_>>();
-        let seen = here[one];
+        let mut at_leisure: Vec<Ranked> =
+            here.iter().filter_map(|(_, seen)| ranked(seen)).collect();
+        let (index, seen) = here[one];
         let own = reservation(seen)?;
         let overheads = &self.deadlines.overheads;
-        let cures = self.cures_late(vcpus, seen, tasks, one, hart);
-        let mut at_leisure = tasks.to_vec();
+        let cures = self.cures(seen, index);
         at_leisure[one].task = Some(server(Reservation {
             deadline: own.period,
             ..own
@@ -230,10 +225,10 @@ impl System {
         let before: Vec<String> = here
             .iter()
             .enumerate()
-            .filter(|(index, other)| {
-                *index != one && other.checked.priority >= seen.checked.priority
+            .filter(|(place, (_, other))| {
+                *place != one && other.checked.priority >= seen.checked.priority
             })
-            .map(|(_, other)| other.name())
+            .map(|(_, (_, other))| other.name())
             .collect();
         let others = match before.as_slice() {
             [] => String::new(),
@@ -254,7 +249,7 @@ impl System {
             place(seen),
             self.times(own),
             format!("{} does not fit hart {hart}: {reason}", seen.title),
-            cures.text(|ticks| self.time(ticks)),
+            cures.text(|ticks| self.time(ticks), self.joint.as_ref()),
         );
         Some(Refused {
             name: seen.name(),
@@ -290,15 +285,15 @@ impl System {
     pub(super) fn reserve_on(
         &self,
         judge: &mut Judge<'_>,
-        here: &[&Seen<'_>],
+        here: &[(usize, &Seen<'_>)],
         hart: &Hart,
         number: u32,
     ) {
         if self.reserve == Share::default() {
             return;
         }
-        let unbounded = here.iter().find(|seen| reservation(seen).is_none());
-        if let Some(seen) = unbounded {
+        let unbounded = here.iter().find(|(_, seen)| reservation(seen).is_none());
+        if let Some((_, seen)) = unbounded {
             judge.note(
                 Code::OverSubscribed,
                 &seen.written.span,
@@ -313,23 +308,25 @@ impl System {
         }
         let jobs = hart.with_jobs(&self.deadlines.overheads);
         let left = 1.0 - f64::from(self.reserve.0) / 1000.0;
-        let reserved = here.iter().filter_map(|seen| reservation(seen));
-        let Some(last) = here
+        let reserved = here.iter().filter_map(|(_, seen)| reservation(seen));
+        let Some((_, last)) = here
             .last()
             .filter(|_| !self.deadlines.leave_reserve(reserved))
         else {
             return;
         };
+        let [jobs, left] = percents_apart(jobs, left);
+        let joint = self.joint.as_ref().map_or_else(String::new, |joint| {
+            format!("; {}", joint.text(|ticks| self.time(ticks)))
+        });
         judge.note(
             Code::OverSubscribed,
             place(last),
             "the last one",
             format!(
-                "the real-time vCPUs of hart {number} would take {} of it, jobs' overheads included, and `be_reserve` leaves them {}",
-                percent(jobs),
-                percent(left)
+                "the real-time vCPUs of hart {number} would take {jobs} of it, jobs' overheads included, and `be_reserve` leaves them {left}"
             ),
-            "make budgets smaller or periods longer, or `be_reserve` smaller",
+            format!("make budgets smaller or periods longer, or `be_reserve` smaller{joint}"),
         );
     }
 }
