@@ -138,6 +138,15 @@ pub struct CheckArguments {
     /// Print how far it is from being refused too: budgets, periods, deadlines and overheads, one change at a time
     #[arg(long)]
     pub sensitivity: bool,
+    /// Write what an assessor needs to see that the times hold into this directory: evidence.html and evidence.json
+    #[arg(long, value_name = "DIR")]
+    pub evidence: Option<PathBuf>,
+    /// Add the results of attacks on this system, as `tactus attack FILE --json` has written them
+    #[arg(long, value_name = "FILE", requires = "evidence")]
+    pub campaign: Option<PathBuf>,
+    /// Date the evidence, such as with 2026-11-26; without, it has no date
+    #[arg(long, value_name = "DATE", requires = "evidence")]
+    pub date: Option<String>,
     /// Print one JSON object on stdout and nothing else there
     #[arg(long)]
     pub json: bool,

@@ -2,7 +2,7 @@
 //!
 //! Data flows one way: [`config`] reads `system.toml`, [`check`] judges it and lays it out as a [`plan`],
 //! [`image`] makes the boot image of the plan, [`run`] boots it, [`report`] says what happened; [`mod@bench`] repeats
-//! published experiments, [`attack`] tries a system with hostile guests.
+//! published experiments, [`attack`] tries a system with hostile guests, [`evidence`] writes what an assessor needs.
 
 pub mod accelerators;
 pub mod artifacts;
@@ -14,6 +14,7 @@ pub mod cli;
 pub mod collect;
 pub mod config;
 pub mod devicetree;
+pub mod evidence;
 pub mod fabric;
 pub mod guest_image;
 pub mod hypervisor;

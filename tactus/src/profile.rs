@@ -173,6 +173,26 @@ pub struct Overheads {
     /// charged for it. The longest way out of a guest and into one.
     #[serde(deserialize_with = "time")]
     pub way: Nanoseconds,
+    /// What is known of how they were measured.
+    pub measured: Option<Measured>,
+}
+
+/// How the overheads of a platform were measured: the longest that was seen of each, in cycles of the harts.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measured {
+    /// How.
+    pub how: String,
+    /// When, as a date.
+    pub when: Option<String>,
+    /// Of [`Overheads::job`].
+    pub job_cycles: Option<u64>,
+    /// Of [`Overheads::blocking`].
+    pub blocking_cycles: Option<u64>,
+    /// Of [`Overheads::service`].
+    pub service_cycles: Option<u64>,
+    /// Of [`Overheads::interrupt`].
+    pub interrupt_cycles: Option<u64>,
 }
 
 /// A device, or another range of addresses that is not memory.
@@ -240,6 +260,12 @@ impl Profile {
     /// The names of all profiles.
     pub fn names() -> impl Iterator<Item = &'static str> {
         PROFILES.iter().map(|(name, _)| *name)
+    }
+
+    /// The text of the profile of that name. `None`: there is none.
+    pub fn text(name: &str) -> Option<&'static str> {
+        let mut all = PROFILES.iter();
+        all.find(|(known, _)| *known == name).map(|(_, text)| *text)
     }
 
     /// The profile of that name. `None`: there is none.
@@ -337,6 +363,21 @@ mod tests {
             let plic = profile.device("plic").expect("a PLIC");
             assert_eq!(plic.address, profile.plic.address);
             assert!(plic.kept.is_some());
+            // What is stated is no less than what was measured.
+            let stated = &profile.overheads;
+            let clock = tactus_board::profile::Profile::named(name).map(|board| board.clock_hz);
+            let measured = stated.measured.as_ref().expect("how they were measured");
+            for (cycles, stated) in [
+                (measured.job_cycles, stated.job),
+                (measured.blocking_cycles, stated.blocking),
+                (measured.service_cycles, stated.service),
+                (measured.interrupt_cycles, stated.interrupt),
+            ] {
+                let nanoseconds = cycles.zip(clock).map(|(cycles, hz)| {
+                    u128::from(cycles) * NANOSECONDS_PER_SECOND / u128::from(hz)
+                });
+                assert!(nanoseconds <= Some(u128::from(stated.0)) || cycles.is_none());
+            }
             // The hypervisor's work for others leaves most of a hart.
             let overheads = profile.overhead_ticks(4);
             assert!(overheads.service * 4 < overheads.service_period);

@@ -101,6 +101,25 @@ fn the_report_of_a_refused_system_states_what_would_fit() {
 }
 
 #[test]
+fn there_is_no_evidence_of_a_refused_system() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let evidence = directory.path().join("evidence");
+    let path = evidence.to_str().expect("UTF-8");
+    let arguments = ["check", "misses-deadline.toml", "--artifacts", "absent"];
+    let output = tactus(&[&arguments[..], &["--evidence", path]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text(&output.stderr).contains("--evidence: misses-deadline.toml is refused"),
+        "{}",
+        text(&output.stderr)
+    );
+    assert!(!evidence.exists());
+    // A campaign is for evidence.
+    let output = tactus(&[&arguments[..], &["--campaign", "none.json"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
 fn how_far_a_system_is_from_being_refused_is_json_too() {
     let arguments = ["check", "late-best-effort.toml", "--artifacts", "absent"];
     let output = tactus(&[&arguments[..], &["--sensitivity", "--json"]].concat());

@@ -88,6 +88,7 @@ fn attack(arguments: &AttackArguments) -> Result<usize, Unfit> {
     let victims: Vec<usize> = victims.into_iter().collect();
     let mut report = Report {
         system: file.display().to_string(),
+        inputs: lab.inputs()?,
         profile: lab.profile().name.clone(),
         clock_hz: lab.profile().clock_hz,
         seed: arguments.seed,

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::check::{row, table};
+use crate::evidence::Inputs;
 use crate::run::board::jobs::Summary;
 
 use super::catalog::ATTACKS;
@@ -26,6 +27,8 @@ pub struct Done {
 pub struct Report {
     /// The system's file.
     pub system: String,
+    /// What it is made of.
+    pub inputs: Inputs,
     /// The board's profile.
     pub profile: String,
     /// The harts' clock.
@@ -228,6 +231,7 @@ impl Report {
         };
         json!({
             "system": self.system,
+            "inputs": self.inputs,
             "profile": self.profile,
             "seed": self.seed,
             "ms": self.ms,

@@ -11,6 +11,7 @@ use tactus_board::profile::Profile;
 use crate::artifacts::Artifacts;
 use crate::check::{self, Guarantee};
 use crate::config::{At, Class, Config, Nanoseconds};
+use crate::evidence::Inputs;
 use crate::image;
 use crate::plan::Plan;
 use crate::problem::{Problem, Weight};
@@ -49,6 +50,8 @@ pub struct Lab {
     fabric: Option<Fabric>,
     seed: u64,
     length: Nanoseconds,
+    /// The verdict on it.
+    verdict: check::Verdict,
 }
 
 /// What a run has shown.
@@ -130,7 +133,16 @@ impl Lab {
             fabric,
             seed,
             length,
+            verdict,
         })
+    }
+
+    /// What the system is made of.
+    ///
+    /// # Errors
+    /// A file cannot be read any more.
+    pub fn inputs(&self) -> miette::Result<Inputs> {
+        Inputs::of(self.config.source.text(), &self.verdict)
     }
 
     /// The VMs.

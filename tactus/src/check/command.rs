@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{Verdict, check_file, inside, of_tiles, report, summary};
 use crate::artifacts::Artifacts;
 use crate::cli::CheckArguments;
+use crate::evidence;
 use crate::problem::{Problem, Weight, count};
 
 /// Carries the command out; the exit code is as `--help` says.
@@ -40,6 +41,30 @@ pub fn command(arguments: &CheckArguments) -> ExitCode {
                 "{separator}{}",
                 report::sensitivity(guarantee, found.as_ref())
             );
+        }
+    }
+    let Some(directory) = &arguments.evidence else {
+        return exit_code(&verdict);
+    };
+    let written = evidence::write(
+        &verdict,
+        &arguments.file,
+        directory,
+        arguments.campaign.as_deref(),
+        arguments.date.as_deref(),
+    );
+    match written {
+        Ok(()) if !arguments.json => {
+            let page = directory.join(evidence::PAGE);
+            println!("\nEvidence: {} - open it in a browser", page.display());
+        }
+        Ok(()) => {}
+        Err(report) => {
+            eprintln!("{report:?}");
+            // A refusal has an exit code of its own.
+            if verdict.plan.is_some() || verdict.tiles.is_some() {
+                return ExitCode::from(2);
+            }
         }
     }
     exit_code(&verdict)

@@ -219,8 +219,13 @@ pub fn html(reports: &[&Container]) -> String {
         ("program", &program),
         ("data", &data),
     ];
-    // The frame is cut at its marks first: nothing that is put in is ever searched.
-    let mut pieces = FRAME.split("%%");
+    fill(FRAME, &parts)
+}
+
+/// A frame with its parts, by name, in place of its marks: `%%name%%`. The frame is cut at its marks first: nothing
+/// that is put in is ever searched.
+pub(crate) fn fill(frame: &str, parts: &[(&str, &str)]) -> String {
+    let mut pieces = frame.split("%%");
     let mut page = pieces.next().unwrap_or_default().to_owned();
     while let (Some(mark), Some(rest)) = (pieces.next(), pieces.next()) {
         let part = parts.iter().find(|(name, _)| *name == mark);
@@ -239,6 +244,6 @@ pub fn write(reports: &[&Container], path: &Path) -> Result<(), Error> {
 }
 
 /// A script or a style as the policy names it.
-fn hash(text: &str) -> String {
+pub(crate) fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
 }
