@@ -175,11 +175,7 @@ fn handle_pending_signals(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext 
     }
     if cx.local.timer.has_budget() {
         cold_path();
-        cx.local.timer.credit_switch();
-        if arch::is_interrupted() {
-            // It was sent before.
-            cx.local.timer.credit(cx.local.timer.interrupt_ticks);
-        }
+        cx.local.timer.credit_since(cx.local.timer.since());
     }
     NextContext::arm_and_enter(&mut cx.local, vcpu)
 }

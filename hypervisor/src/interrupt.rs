@@ -78,8 +78,7 @@ extern "C" fn external(cx: &mut HartCtx) {
     match system().routes.get(source as usize) {
         Some(Route::Vm(vm, _)) => {
             system().vms[*vm].physical_interrupt(cx, source);
-            let current = cx.local.current;
-            if current.is_some_and(|current| current.vm.index != *vm) {
+            if cx.local.current.is_some_and(|vcpu| vcpu.vm.index != *vm) {
                 cx.local.timer.credit(cx.local.timer.interrupt_ticks);
             }
         }

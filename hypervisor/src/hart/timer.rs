@@ -39,6 +39,8 @@ impl Serves {
 pub struct Timer {
     /// A due time has changed since the hardware was set.
     dirty: bool,
+    /// What the current vCPU is credited for a way out of a guest and into one, see [`Header::way_ticks`].
+    way_ticks: u32,
     /// What the hardware is set to.
     armed: u64,
     /// When the current vCPU's budget is spent.
@@ -57,8 +59,6 @@ pub struct Timer {
     text_ticks: u64,
     /// What the current vCPU is credited for an interrupt for others, see [`Header::interrupt_ticks`].
     pub interrupt_ticks: u64,
-    /// What it is credited for a way out of a guest and into one, see [`Header::way_ticks`].
-    way_ticks: u64,
 }
 
 impl Timer {
@@ -69,6 +69,7 @@ impl Timer {
     pub const fn new(text_ticks: u64, header: &Header) -> Self {
         Self {
             dirty: false,
+            way_ticks: header.way_ticks as u32,
             armed: u64::MAX,
             budget_end: u64::MAX,
             slice_end: u64::MAX,
@@ -78,7 +79,6 @@ impl Timer {
             wakeups: Deadlines::new(),
             text_ticks,
             interrupt_ticks: header.interrupt_ticks,
-            way_ticks: header.way_ticks,
         }
     }
 
@@ -141,13 +141,13 @@ impl Timer {
     /// As [`Timer::credit`], all time since `from`, and the way out of the guest and into it.
     #[inline(never)]
     pub fn credit_since(&mut self, from: u64) {
-        self.credit(arch::now() - from + self.way_ticks);
+        self.credit(arch::now() - from + u64::from(self.way_ticks));
     }
 
     /// The switch to the current vCPU, which has a budget, was no part of that.
     #[inline(always)]
     pub fn credit_switch(&mut self) {
-        let entry = arch::now() + self.way_ticks;
+        let entry = arch::now() + u64::from(self.way_ticks);
         self.budget_end += entry - self.since;
         self.since = entry;
     }

@@ -37,22 +37,28 @@ pub fn context_switch(
 /// The current vCPU has had the hart up to now.
 #[inline]
 pub fn account(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
-    if body.reserved
-        && let Some(account) = &mut body.account
-    {
-        cold_path();
-        if local.hart.interrupts.load(Ordering::Relaxed) != local.interrupts_seen {
-            local.credit_interrupts();
-        }
-        account.charge(now.wrapping_sub(local.timer.since()));
-    }
     let ticks = now.wrapping_sub(local.timer.since());
     // Only this hart writes it.
     if let Some(all) = vcpu.vm.ticks.get(local.hart.index) {
         let sum = all.load(Ordering::Relaxed).wrapping_add(ticks);
         all.store(sum, Ordering::Relaxed);
     }
+    if body.reserved {
+        charge(local, body, now);
+    }
     body.slice_left = local.timer.slice_end().saturating_sub(now);
+}
+
+/// The same for its budget.
+#[cold]
+#[inline(never)]
+fn charge(local: &mut Local, body: &mut Body, now: u64) {
+    if local.hart.interrupts.load(Ordering::Relaxed) != local.interrupts_seen {
+        local.credit_interrupts();
+    }
+    if let Some(account) = &mut body.account {
+        account.charge(now.wrapping_sub(local.timer.since()));
+    }
 }
 
 /// The hart is the vCPU's, which it owns, from `now` on. A full fence. The timer is still to be armed.
@@ -76,6 +82,8 @@ pub fn set_current(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body, now:
                     arch::clear_software_interrupt();
                     if hart.has_urgent_news(|| system().vcpus) {
                         arch::raise_software_interrupt();
+                        // It comes in this vCPU's time.
+                        hart.interrupts.fetch_add(1, Ordering::Relaxed);
                     }
                 }
                 let deferred_at = local.timer.deferred_at();

@@ -108,7 +108,7 @@ pub enum Answer {
     Within(u64),
     /// Perhaps after its deadline.
     Late,
-    /// The vCPU of that name comes before it and may run for as long as it likes.
+    /// The vCPU of that name comes before it and may run for as long as it likes, or be late itself.
     Unbounded(String),
     /// It has no budget.
     None,
@@ -392,7 +392,11 @@ impl System<'_> {
         let late = |tasks: &[Ranked], one: usize| {
             priority::answer(overheads, tasks, one) == priority::Answer::Late
         };
-        let late_now: Vec<bool> = (0..tasks.len()).map(|one| late(&tasks, one)).collect();
+        let answers = priority::answers(overheads, &tasks);
+        let late_now: Vec<bool> = answers
+            .iter()
+            .map(|answer| *answer == priority::Answer::Late)
+            .collect();
         let leave_reserve = |tasks: &[Ranked]| {
             let reserved = tasks.iter();
             let reserved = reserved.filter_map(|ranked| Some(ranked.task?.reservation));
@@ -400,7 +404,7 @@ impl System<'_> {
         };
         let mut all = Vec::new();
         for (place, &(_, seen)) in here.iter().enumerate() {
-            let answer = match priority::answer(overheads, &tasks, place) {
+            let answer = match answers[place] {
                 priority::Answer::Within(time) => Answer::Within(time),
                 priority::Answer::Late => {
                     refused.extend(self.refuse_late(judge, &here, place, hart));
@@ -408,7 +412,9 @@ impl System<'_> {
                 }
                 priority::Answer::Unbounded(other) => {
                     let (_, other) = here[other];
-                    self.warn_unbounded(judge, seen, other, hart);
+                    if other.checked.reservation.is_none() {
+                        self.warn_unbounded(judge, seen, other, hart);
+                    }
                     Answer::Unbounded(other.name())
                 }
                 priority::Answer::None => Answer::None,

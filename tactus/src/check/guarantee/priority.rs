@@ -10,7 +10,7 @@ pub(super) enum Answer {
     Within(u64),
     /// Perhaps later than its deadline.
     Late,
-    /// One that comes before it, by index, may run for as long as it likes.
+    /// One that comes before it, by index, may run for as long as it likes, or be late itself.
     Unbounded(usize),
     /// It has no budget of its own.
     None,
@@ -32,4 +32,22 @@ pub(super) fn answer(overheads: &Overheads, tasks: &[Ranked], one: usize) -> Ans
         Some(response) => Answer::Within(response.ticks),
         None => Answer::Late,
     }
+}
+
+/// When each of these vCPUs has had its budget. The bound of one rests on those before it being in time.
+pub(super) fn answers(overheads: &Overheads, tasks: &[Ranked]) -> Vec<Answer> {
+    let alone: Vec<Answer> = (0..tasks.len())
+        .map(|one| answer(overheads, tasks, one))
+        .collect();
+    let late_before = |one: usize| {
+        let mut all = (0..tasks.len()).filter(|&other| other != one);
+        all.find(|&other| {
+            tasks[other].priority >= tasks[one].priority && alone[other] == Answer::Late
+        })
+    };
+    let of = |one: usize| match (alone[one], late_before(one)) {
+        (Answer::Within(_), Some(late)) => Answer::Unbounded(late),
+        (answer, _) => answer,
+    };
+    (0..tasks.len()).map(of).collect()
 }
