@@ -147,14 +147,13 @@ impl Account {
     }
 
     /// Charges execution time. Time beyond the budget counts as spent, and is not taken from other reservations. `ticks`
-    /// are negative, in two's complement, where more was credited than has passed.
+    /// are negative, in two's complement, where more was credited than has passed: then none counts as spent.
     pub fn charge(&mut self, ticks: u64) {
         self.left = self.left.wrapping_sub(ticks).cast_signed().max(0) as u64;
-        self.used = self.used.wrapping_add(ticks);
-        self.spent = self.spent.wrapping_add(ticks);
-        if self.spent.cast_signed() > self.used_max.cast_signed() {
-            self.used_max = self.spent;
-        }
+        let spent = ticks.cast_signed().max(0) as u64;
+        self.used += spent;
+        self.spent += spent;
+        self.used_max = self.used_max.max(self.spent);
     }
 
     /// The budget is spent at `now`: ends the job, and returns the release of the next, which may have passed.
