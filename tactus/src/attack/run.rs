@@ -313,7 +313,8 @@ impl Lab {
                         .collect(),
                     period: watched.period,
                     deadline: watched.deadline,
-                    least: watched.budget,
+                    // An interrupt that was sent before the vCPU had the hart may reach it after, and is charged to it.
+                    least: self.cycles(times.budget.saturating_sub(guarantee.interrupt)),
                 };
                 all.push((watched, jobs));
             }

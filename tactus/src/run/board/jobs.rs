@@ -52,7 +52,7 @@ pub struct Watched {
     pub period: u64,
     /// Cycles from a release to the deadline.
     pub deadline: u64,
-    /// Cycles that a job must have executed before it may be cut off: its budget.
+    /// Cycles that a job must have executed before it may be cut off: its budget, but for an interrupt.
     pub least: u64,
 }
 
