@@ -134,21 +134,22 @@ impl Timer {
     pub const fn credit(&mut self, ticks: u64) {
         if self.has_budget() {
             self.since = self.since.wrapping_add(ticks);
-            self.budget_end += ticks;
+            self.budget_end = self.budget_end.wrapping_add(ticks);
         }
     }
 
     /// As [`Timer::credit`], all time since `from`, and the way out of the guest and into it.
     #[inline(never)]
     pub fn credit_since(&mut self, from: u64) {
-        self.credit(arch::now() - from + u64::from(self.way_ticks));
+        let until = arch::now() + u64::from(self.way_ticks);
+        self.credit(until.wrapping_sub(from));
     }
 
     /// The switch to the current vCPU, which has a budget, was no part of that.
     #[inline(always)]
     pub fn credit_switch(&mut self) {
         let entry = arch::now() + u64::from(self.way_ticks);
-        self.budget_end += entry - self.since;
+        self.budget_end = self.budget_end.wrapping_add(entry.wrapping_sub(self.since));
         self.since = entry;
     }
 
