@@ -2,6 +2,7 @@
 
 #[path = "../../policy/tests/simulator/mod.rs"]
 mod simulator;
+mod tasks;
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,27 +14,7 @@ use tactus_planning::supply::{Completion, GuestTask, Supply, completion};
 use tactus_policy::admission::Task;
 use tactus_policy::demand::Verdict;
 use tactus_policy::reservation::Kind::{self, Periodic, Server};
-
-const NONE: Overheads = Overheads {
-    job: 0,
-    blocking: 0,
-    service_period: 0,
-    service: 0,
-};
-
-fn task(times: (u64, u64, u64), kind: Kind) -> Task {
-    Task {
-        reservation: reservation(times),
-        kind,
-    }
-}
-
-/// All reservations of a kind with periods up to `period`.
-fn all(period: u64, kind: Kind) -> Vec<Task> {
-    let budgets = |t: u64| (1..=t).flat_map(move |c| (c..=t).map(move |d| (t, c, d)));
-    let times = (1..=period).flat_map(budgets);
-    times.map(|times| task(times, kind)).collect()
-}
+use tasks::{NONE, all};
 
 /// A hart, and how often its first vCPU has been woken and charged for it since its job was released.
 #[derive(Clone)]

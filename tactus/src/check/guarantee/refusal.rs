@@ -281,7 +281,7 @@ impl System<'_> {
         judge.add(problem);
     }
 
-    /// Notes when the vCPUs of a hart that goes by priorities do not leave what is kept for best effort.
+    /// Notes when the reservations of a hart that goes by priorities take more than `be_reserve` leaves them.
     pub(super) fn reserve_on(
         &self,
         judge: &mut Judge<'_>,

@@ -32,7 +32,7 @@ pub(super) enum Change<'b> {
 pub(super) struct Refusals {
     /// vCPUs, by number among those seen, ascending.
     pub(super) vcpus: Vec<usize>,
-    /// Harts by priority that do not leave what is kept for best effort.
+    /// Harts by priority whose reservations take more than `be_reserve` leaves them.
     pub(super) harts: Vec<u32>,
 }
 

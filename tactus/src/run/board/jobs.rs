@@ -388,14 +388,7 @@ impl Jobs {
             summary.missed += u64::from(response > watched.deadline);
             summary.take(job.release, response);
             if below.cut_off.is_some() {
-                let least = summary.executed_min.unwrap_or(u64::MAX);
-                summary.executed_min = Some(least.min(job.had));
-            }
-            if below.cut_off.is_some() && job.had < watched.least {
-                if summary.cut_short == 0 {
-                    summary.cut_short_after = job.had;
-                }
-                summary.cut_short += 1;
+                summary.take_cut_off(job.had, watched.least);
             }
         }
     }
@@ -494,6 +487,18 @@ impl Summary {
             self.take(release, so_far);
         }
         self
+    }
+
+    /// A job was cut off that has executed so many cycles, and was to have had `least`.
+    fn take_cut_off(&mut self, executed: u64, least: u64) {
+        let before = self.executed_min.unwrap_or(executed);
+        self.executed_min = Some(before.min(executed));
+        if executed < least {
+            if self.cut_short == 0 {
+                self.cut_short_after = executed;
+            }
+            self.cut_short += 1;
+        }
     }
 
     fn take(&mut self, release: u64, response: u64) {
