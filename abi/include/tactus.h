@@ -69,22 +69,26 @@
 
 #include <stdint.h>
 
-/* The result of TACTUS_RT_QUERY. Times in ticks of the `time` CSR. */
+/* The result of TACTUS_RT_QUERY. Times in ticks of the `time` CSR. From `release` on: JobRecord of abi/src/hypercall.rs. */
 struct tactus_rt_status {
     uint64_t period;
     uint64_t budget;
     uint64_t deadline;
+    uint64_t hart;
     uint64_t release;
     uint64_t jobs;
-    uint64_t overruns;
-    uint64_t missed;
     uint64_t used;
     uint64_t used_max;
-    uint32_t hart;
-    uint32_t reserved;
+    uint64_t overruns;
+    uint64_t lost;
+    uint64_t missed;
+    uint64_t interference_max;
+    uint64_t skipped;
+    uint64_t late_max;
+    uint64_t late[6];
 };
 
-_Static_assert(sizeof(struct tactus_rt_status) == 80, "struct tactus_rt_status differs from abi/src/hypercall.rs");
+_Static_assert(sizeof(struct tactus_rt_status) == 160, "struct tactus_rt_status differs from abi/src/hypercall.rs");
 
 /* A call by memory. */
 struct tactus_call {

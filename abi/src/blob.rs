@@ -12,7 +12,10 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// First eight bytes of a blob.
 pub const MAGIC: [u8; 8] = *b"TACTUS\0\x1a";
 /// Version of this layout; the hypervisor refuses any other.
-pub const VERSION: u32 = 10;
+pub const VERSION: u32 = 11;
+/// A budget is no less than so many times [`Header::interrupt_ticks`]: an interrupt that is under way when a job gets the
+/// hart is charged to it, and less would be left of a smaller budget than it may lack.
+pub const LEAST_BUDGET: u64 = 2;
 
 /// Limits that both the tool and the hypervisor enforce.
 pub mod limit {
@@ -314,7 +317,9 @@ pub struct Vcpu {
     /// [`Class`].
     pub class: u32,
     /// 0..=255, higher first; compared within a class only.
-    pub priority: u32,
+    pub priority: u16,
+    /// 1: waiting ends a job of its reservation (*periodic*); 0: it may continue it (*server*).
+    pub periodic: u16,
     /// Bit `n`: it may run on hart table entry `n`. For an entry that a hypercall fills: the harts allowed to
     /// admission. For any other real-time vCPU: it starts on the lowest, and admission may move it to another.
     pub harts: u64,

@@ -2,6 +2,9 @@
 //! experimental extensions 0x08000000-0x08FFFFFF). Calls follow the SBI's binary encoding: extension in `a7`, function
 //! in `a6`, arguments from `a0`, `sbiret` in `a0`/`a1`. Errors are the SBI's standard ones.
 
+pub mod status;
+
+pub use status::{JobRecord, RtStatus};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Extension id: "TCT" in the experimental range.
@@ -142,36 +145,6 @@ impl Refusal {
             _ => None,
         }
     }
-}
-
-/// The result of [`RT_QUERY`]. Times in ticks of the `time` CSR.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable,
-)]
-#[repr(C)]
-pub struct RtStatus {
-    /// Its period; 0: it has no reservation.
-    pub period: u64,
-    /// Its budget.
-    pub budget: u64,
-    /// Its deadline, after each release.
-    pub deadline: u64,
-    /// Release of the current job, or of the last.
-    pub release: u64,
-    /// Jobs released so far.
-    pub jobs: u64,
-    /// Jobs that were throttled because they had used up their budget.
-    pub overruns: u64,
-    /// Jobs that had not finished, or had not had all of their budget, by their deadline.
-    pub missed: u64,
-    /// Execution time in all.
-    pub used: u64,
-    /// The longest execution time of a job.
-    pub used_max: u64,
-    /// Index of its hart.
-    pub hart: u32,
-    /// Zero.
-    pub reserved: u32,
 }
 
 /// A call by memory, for code that can store but not call (Linux user space): the caller fills in `function` and

@@ -23,9 +23,10 @@
 //!   instruction's bits where known, always for an illegal instruction. `why=no-trap-handler`: the guest's own
 //!   exception, before it has set `stvec`;
 //! * `restart vm=NAME count=N time=T`;
-//! * `overrun vm=NAME vcpu=N count=N time=T` - a real-time vCPU has used up its budget and was throttled until its next
-//!   job; `count` is since its creation or the start of its VM. Rate-limited: written at powers of two, and not before
-//!   the hart has no real-time work;
+//! * `jobs vm=NAME vcpu=N record=N,N,... time=T` - how a real-time vCPU's jobs have gone: the figures of
+//!   [`JobRecord`](crate::hypercall::JobRecord), in its order. Written before its VM goes off, and when a job was throttled or late,
+//!   or a release skipped: then once each time there have been twice as many jobs, and not before the hart has no
+//!   real-time work;
 //! * `off vm=NAME reason=shutdown|fail|fault|refused code=N time=T`;
 //! * `usage vm=NAME hart=N ticks=T` - execution time of the VM so far, when it goes off and at the end (a vCPU with a
 //!   hart of its own is charged for it while it waits, too), and `usage idle hart=N ticks=T` at the end;

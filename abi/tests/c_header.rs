@@ -145,14 +145,21 @@ fn layouts_agree() {
             ("period", offset_of!(RtStatus, period)),
             ("budget", offset_of!(RtStatus, budget)),
             ("deadline", offset_of!(RtStatus, deadline)),
-            ("release", offset_of!(RtStatus, release)),
-            ("jobs", offset_of!(RtStatus, jobs)),
-            ("overruns", offset_of!(RtStatus, overruns)),
-            ("missed", offset_of!(RtStatus, missed)),
-            ("used", offset_of!(RtStatus, used)),
-            ("used_max", offset_of!(RtStatus, used_max)),
             ("hart", offset_of!(RtStatus, hart)),
-            ("reserved", offset_of!(RtStatus, reserved)),
+            ("release", offset_of!(RtStatus, record.release)),
+            ("jobs", offset_of!(RtStatus, record.jobs)),
+            ("used", offset_of!(RtStatus, record.used)),
+            ("used_max", offset_of!(RtStatus, record.used_max)),
+            ("overruns", offset_of!(RtStatus, record.overruns)),
+            ("lost", offset_of!(RtStatus, record.lost)),
+            ("missed", offset_of!(RtStatus, record.missed)),
+            (
+                "interference_max",
+                offset_of!(RtStatus, record.interference_max)
+            ),
+            ("skipped", offset_of!(RtStatus, record.skipped)),
+            ("late_max", offset_of!(RtStatus, record.late_max)),
+            ("late", offset_of!(RtStatus, record.late)),
             ("(end)", size_of::<RtStatus>()),
         ])
     );

@@ -41,7 +41,9 @@ impl Board {
             Fault::Memory { address, .. } if !self.memory().holds(address, 1) => {
                 Err(BadFault::Memory(address))
             }
-            Fault::Register { hart, .. } if hart >= self.harts() => Err(BadFault::Hart(hart)),
+            Fault::Register { hart, .. } | Fault::Stall { hart, .. } if hart >= self.harts() => {
+                Err(BadFault::Hart(hart))
+            }
             Fault::Register { hart, register, .. } => {
                 let exists = match register {
                     Register::X(number) => (1..32).contains(&number),
@@ -87,6 +89,11 @@ impl Board {
                 register,
                 bits,
             } => self.flip_register(hart, register, bits),
+            Fault::Stall { hart, cycles } => {
+                // A hart that waits may not have come to that time.
+                let from = self.cycle(hart).max(self.machine.clock.cycle_from(time));
+                self.harts[hart].set_cycle(from.saturating_add(cycles.into()));
+            }
             Fault::HoldLine { line, level } => self.machine.lines.hold(line, Some(level)),
             Fault::ReleaseLine { line } => self.machine.lines.hold(line, None),
             Fault::FabricError { port } => self.fail_port(port, PortFault::Error, time),
@@ -195,6 +202,29 @@ mod tests {
 
     /// addi a0, a0, 1; j .-4
     const COUNT: [u32; 2] = [0x0015_0513, 0xffdf_f06f];
+
+    #[test]
+    fn a_hart_that_stalls_counts_less_by_then() {
+        let counted = |stall: Option<u32>| {
+            let mut board = board(2, &COUNT);
+            let at = board.clock().time_of(1_000);
+            if let Some(cycles) = stall {
+                let fault = Fault::Stall { hart: 1, cycles };
+                board.inject(at, fault).expect("the hart is there");
+            }
+            board.run(board.clock().time_of(10_000));
+            [board.x(0, 10), board.x(1, 10)]
+        };
+        let [first, second] = counted(None);
+        let [still, late] = counted(Some(2_000));
+        assert_eq!(first, still);
+        // A turn takes two cycles, and a stall begins within a block.
+        assert!((950..=1_050).contains(&(second - late)), "{second} {late}");
+        let mut board = board(2, &COUNT);
+        let absent = Fault::Stall { hart: 2, cycles: 1 };
+        let at = board.time();
+        assert_eq!(board.inject(at, absent), Err(BadFault::Hart(2)));
+    }
 
     #[test]
     fn a_register_changes_at_its_cycle() {

@@ -11,13 +11,13 @@ use crate::hart::context::HartCtx;
 use crate::system::system;
 use crate::vm::Entry;
 use crate::vm::Vcpu;
-use crate::vm::vcpu::State;
+use crate::vm::vcpu::{State, configured};
 use core::sync::atomic::Ordering;
 use request::AdmissionRequest;
 use tactus_abi::blob::{Blob, RealTimePolicy, limit};
 use tactus_abi::hypercall::Refusal;
 use tactus_hypervisor::lock::Lock;
-use tactus_policy::admission::{Decision, Ledger, Request, Search, Step, TERMS_AT_RUN_TIME, Task};
+use tactus_policy::admission::{Decision, Ledger, Request, Search, Step, TERMS_AT_RUN_TIME};
 use tactus_policy::ready::Handle;
 use tactus_policy::reservation::{Account, Kind, Reservation};
 use tactus_policy::table::Table;
@@ -84,24 +84,15 @@ fn enter_configured(
     hart: usize,
 ) -> Option<Reservation> {
     let vcpu = &Table::new(blob.vcpus)[usize::from(handle)];
-    let reservation = configured(blob, handle)?;
+    let task = configured(vcpu)?;
     let request = Request {
         handle,
         vm: vcpu.vm as usize,
-        task: Task {
-            reservation,
-            kind: Kind::Server,
-        },
+        task,
         harts: vcpu.harts,
     };
     ledger.enter(&request, hart);
-    Some(reservation)
-}
-
-/// A vCPU's reservation of the configuration.
-pub fn configured(blob: &Blob, handle: Handle) -> Option<Reservation> {
-    let vcpu = &Table::new(blob.vcpus)[usize::from(handle)];
-    Reservation::new(vcpu.period, vcpu.budget, vcpu.deadline)
+    Some(task.reservation)
 }
 
 /// The vCPUs that are to be notified of a decision.
@@ -312,7 +303,7 @@ pub fn stopped(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     ) {
         // What was counted for it covers this (`tactus_policy::covering`), on whatever hart it is now.
         vcpu.relocation.promise(reservation);
-        account.release_with(reservation, 0);
+        account.reserve(reservation);
     }
 }
 

@@ -9,6 +9,7 @@ use tactus_abi::uart;
 use tactus_hypervisor::lock::Lock;
 use tactus_hypervisor::ring::Ring;
 use tactus_policy::table::Array;
+use tactus_policy::table::bits;
 
 /// Bytes that wait for each stream.
 const BUFFER: usize = 2048;
@@ -179,12 +180,8 @@ impl Console {
         }
         self.arm(self.waiting != 0 || self.escape.is_some());
         let mut room = 0;
-        let mut starved = self.starved;
-        // At most one step for each stream.
-        while starved != 0 {
-            let stream = starved.trailing_zeros();
-            starved &= starved - 1;
-            if self.buffers[stream as usize].space() >= BUFFER / 2 {
+        for stream in bits(self.starved.into()) {
+            if self.buffers[stream].space() >= BUFFER / 2 {
                 self.starved &= !(1 << stream);
                 FULL.fetch_and(!(1 << stream), Ordering::Relaxed);
                 room |= 1 << stream;

@@ -153,7 +153,7 @@ fn switch_and_requeue(
     if wants_fpu {
         fpu::give(cx, next);
     }
-    requeue::requeue(cx, vcpu, now);
+    requeue::requeue(cx, vcpu);
     // Only now is the vCPU in its place: a waiter that is told may in turn wake it.
     signals::answer_fence_waiters(cx, vcpu);
     if next.class == Class::BestEffort {

@@ -14,6 +14,7 @@ use tactus_abi::blob::{Class, limit};
 use tactus_hypervisor::relocation::Departures;
 use tactus_policy::ready::Handle;
 use tactus_policy::schedule::{self, Runs};
+use tactus_policy::table::bits;
 use tactus_policy::table::{Array, Table};
 
 /// Bytes of a hart's stack.
@@ -269,16 +270,8 @@ impl Hart {
     #[cold]
     fn has_posts_for_real_time(&self, vcpus: &Table<Vcpu>) -> bool {
         self.inbox.posts.iter().enumerate().any(|(word, posts)| {
-            let mut posts = posts.load(Ordering::Relaxed);
-            // At most one step for each vCPU.
-            while posts != 0 {
-                let handle = word * 64 + posts.trailing_zeros() as usize;
-                posts &= posts - 1;
-                if vcpus[handle].class == Class::RealTime {
-                    return true;
-                }
-            }
-            false
+            let is_real_time = |bit: usize| vcpus[word * 64 + bit].class == Class::RealTime;
+            bits(posts.load(Ordering::Relaxed)).any(is_real_time)
         })
     }
 

@@ -10,9 +10,7 @@ use crate::hart::context::HartCtx;
 use crate::sched::block;
 use crate::vm::Vcpu;
 use crate::vm::vcpu::State;
-use core::sync::atomic::Ordering;
 use tactus_abi::hypercall::{RT_SELF, RtStatus};
-use tactus_abi::map::PAGE_SIZE;
 
 /// Writes what is known of a real-time vCPU to the caller's memory.
 pub fn query(vcpu: &'static Vcpu, number: u64, address: u64, length: u64) -> SbiResult {
@@ -20,29 +18,20 @@ pub fn query(vcpu: &'static Vcpu, number: u64, address: u64, length: u64) -> Sbi
     let size = size_of::<RtStatus>() as u64;
     let length = length.min(size);
     let to = vcpu.vm.memory_at(address, length);
-    let to = to.filter(|_| address.is_multiple_of(8));
-    let to = to.ok_or(SbiError::INVALID_ADDRESS)?;
+    to.filter(|_| address.is_multiple_of(8))
+        .ok_or(SbiError::INVALID_ADDRESS)?;
     let promised = target.relocation.promised();
-    let record = &target.record;
-    let status = RtStatus {
-        period: promised.map_or(0, |reservation| reservation.period),
-        budget: promised.map_or(0, |reservation| reservation.budget),
-        deadline: promised.map_or(0, |reservation| reservation.deadline),
-        release: record.release.load(Ordering::Relaxed),
-        jobs: record.jobs.load(Ordering::Relaxed),
-        overruns: record.overruns.load(Ordering::Relaxed),
-        missed: record.missed.load(Ordering::Relaxed),
-        used: record.used.load(Ordering::Relaxed),
-        used_max: record.used_max.load(Ordering::Relaxed),
-        hart: target.home() as u32,
-        reserved: 0,
-    };
-    let from = (&raw const status) as u64;
-    let page = length.min(PAGE_SIZE - to % PAGE_SIZE);
-    // Safety: `memory_at` has found all of it in the guest's memory.
-    unsafe {
-        memory::copy_shared(from, to, page);
-        memory::copy_shared(from + page, vcpu.vm.host_of(address + page), length - page);
+    let [period, budget, deadline] = promised.map_or([0; 3], |reservation| {
+        [reservation.period, reservation.budget, reservation.deadline]
+    });
+    // As `RtStatus` has them.
+    let words = [period, budget, deadline, target.home() as u64].into_iter();
+    for (index, word) in words.chain(target.record.words()).enumerate() {
+        let at = 8 * index as u64;
+        let count = length.saturating_sub(at).min(8);
+        let to = vcpu.vm.host_of(address + at);
+        // Safety: `memory_at` has found so much of it in the guest's memory.
+        unsafe { memory::copy_shared((&raw const word) as u64, to, count) };
     }
     Ok(size)
 }

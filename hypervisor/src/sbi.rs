@@ -28,6 +28,7 @@ use tactus_abi::blob::{NONE, OnFault, limit};
 use tactus_abi::hypercall::{self, VmState};
 use tactus_abi::interrupts::IPI;
 use tactus_policy::table::Array;
+use tactus_policy::table::bits;
 
 /// "TCTS": the specification has no number for Tactus.
 const IMPLEMENTATION_ID: u64 = 0x5443_5453;
@@ -180,11 +181,8 @@ fn targets(vcpu: &Vcpu, mask: u64, base: u64) -> Result<u32, SbiError> {
 }
 
 fn send_ipi(cx: &mut HartCtx, vcpu: &'static Vcpu, mask: u64, base: u64) -> SbiResult {
-    let mut targets = targets(vcpu, mask, base)?;
-    // At most one step for each vCPU of the VM.
-    while targets != 0 {
-        let target = &vcpu.vm.vcpus()[targets.trailing_zeros() as usize];
-        targets &= targets - 1;
+    for index in bits(targets(vcpu, mask, base)?.into()) {
+        let target = &vcpu.vm.vcpus()[index];
         if send_software_interrupt(target) {
             signals::notify(cx, target);
         }

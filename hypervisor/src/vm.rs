@@ -19,6 +19,7 @@ use tactus_hypervisor::run_state::RunState;
 use tactus_hypervisor::vplic::Vplic;
 use tactus_hypervisor::vuart::Vuart;
 use tactus_policy::ready::Handle;
+use tactus_policy::record::Record;
 use tactus_policy::schedule::Runs;
 use tactus_policy::table::{Array, Table};
 
@@ -288,23 +289,6 @@ pub struct Vcpu {
 const _: () =
     assert!(core::mem::offset_of!(Vcpu, relocation) - core::mem::offset_of!(Vcpu, owner) < 60);
 const _: () = assert!(core::mem::offset_of!(Vcpu, owner).is_multiple_of(64));
-
-/// What [`tactus_abi::hypercall::RtStatus`] tells of a vCPU's jobs.
-#[derive(Debug, Default)]
-pub struct Record {
-    /// Release of the job.
-    pub release: AtomicU64,
-    /// Jobs released.
-    pub jobs: AtomicU64,
-    /// Jobs cut off.
-    pub overruns: AtomicU64,
-    /// Deadlines missed.
-    pub missed: AtomicU64,
-    /// Ticks spent.
-    pub used: AtomicU64,
-    /// The most that one job has spent.
-    pub used_max: AtomicU64,
-}
 
 /// Access to the bodies of the vCPUs that a hart owns. There is one for each hart, the first field of its [`crate::hart::context::HartCtx`].
 #[derive(Debug)]

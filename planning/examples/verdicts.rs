@@ -17,9 +17,8 @@
 use std::io::{BufWriter, Write};
 use tactus_abi::blob::Overheads;
 use tactus_planning::analysis::{self, Ranked, Response};
-use tactus_policy::admission::Task;
 use tactus_policy::demand::Verdict;
-use tactus_policy::reservation::{Kind, Reservation};
+use tactus_policy::reservation::{Kind, Reservation, Task};
 
 /// A hart with its vCPUs.
 struct Set {

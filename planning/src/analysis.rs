@@ -8,9 +8,8 @@
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use tactus_abi::blob::{Overheads, limit};
-use tactus_policy::admission::Task;
 use tactus_policy::demand::{FULL_UTILISATION, Load, Member, Test, Verdict};
-use tactus_policy::reservation::{Kind, Reservation};
+use tactus_policy::reservation::{Kind, Reservation, Task};
 
 /// Steps of a response's search before the deadline itself is given as the bound.
 pub(crate) const STEPS: u32 = 1 << 20;
@@ -255,8 +254,13 @@ fn longest(
 }
 
 /// The longest time for which tasks, and what the hypervisor takes, may keep a hart busy. `None`: perhaps for ever, or
-/// the search takes too many steps.
-pub(crate) fn busy_period(tasks: &[Task], overheads: &Overheads, steps: &mut u32) -> Option<u64> {
+/// the search takes too many steps. `goes_on`: what is released just when all before it has ended belongs to it.
+pub(crate) fn busy_period(
+    tasks: &[Task],
+    overheads: &Overheads,
+    goes_on: bool,
+    steps: &mut u32,
+) -> Option<u64> {
     let servers = tasks.iter().any(|t| t.kind == Kind::Server);
     let part_above = utilisation(tasks, overheads) + tasks.len() as u64 + 1;
     if servers && part_above >= FULL_UTILISATION {
@@ -264,9 +268,10 @@ pub(crate) fn busy_period(tasks: &[Task], overheads: &Overheads, steps: &mut u32
         return None;
     }
     settle(1, LENGTH_MAX, steps, |length| {
+        let executed_by = length + u64::from(goes_on);
         let all = tasks
             .iter()
-            .map(|t| executed(&gross(t, overheads), t.kind, length));
+            .map(|t| executed(&gross(t, overheads), t.kind, executed_by));
         hypervisor(overheads, length) + ticks(all.sum())
     })
 }
@@ -324,7 +329,7 @@ fn search(tasks: &[Task], which: usize, overheads: &Overheads, later: u64) -> Op
     let steps = &mut remaining;
     let own = gross(tasks.get(which)?, overheads);
     let servers = tasks.iter().any(|t| t.kind == Kind::Server);
-    let busy = busy_period(tasks, overheads, steps)?;
+    let busy = busy_period(tasks, overheads, false, steps)?;
     // Of periodic tasks only a release that is due with a job of some task is a step.
     let step = |release: u64| {
         let with = |t: &Task| {

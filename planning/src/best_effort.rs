@@ -2,7 +2,7 @@
 //! times in ticks.
 
 use tactus_abi::blob::Overheads;
-use tactus_policy::admission::Task;
+use tactus_policy::reservation::Task;
 
 use crate::analysis::{STEPS, busy_period, gross, hypervisor, parts, ticks};
 
@@ -13,7 +13,7 @@ pub fn longest_gap(tasks: &[Task], overheads: &Overheads) -> Option<u64> {
         return Some(0);
     }
     let mut steps = STEPS;
-    busy_period(tasks, overheads, &mut steps)
+    busy_period(tasks, overheads, true, &mut steps)
 }
 
 /// The least time that best-effort vCPUs have of a hart within any `length`.

@@ -7,9 +7,9 @@ mod tasks;
 use simulator::{Hart, explore};
 use tactus_abi::blob::Overheads;
 use tactus_planning::analysis::{self, Ranked};
-use tactus_policy::admission::Task;
 use tactus_policy::demand::Verdict;
 use tactus_policy::reservation::Kind::{self, Periodic, Server};
+use tactus_policy::reservation::Task;
 use tasks::{NONE, all, task};
 
 /// What is looked for in all schedules.

@@ -11,9 +11,9 @@ use simulator::{Choice, Hart, Mode, Random, reservation};
 use tactus_abi::blob::Overheads;
 use tactus_planning::analysis::{self, Ranked};
 use tactus_planning::supply::{Completion, GuestTask, Supply, completion};
-use tactus_policy::admission::Task;
 use tactus_policy::demand::Verdict;
 use tactus_policy::reservation::Kind::{self, Periodic, Server};
+use tactus_policy::reservation::Task;
 use tasks::{NONE, all};
 
 /// A hart, and how often its first vCPU has been woken and charged for it since its job was released.
@@ -42,16 +42,16 @@ impl State {
     /// The state after a tick, and what the first vCPU has executed in it. `None`: more wake-ups than there can be.
     fn after(&self, choice: Choice, most: u64) -> Option<(Self, u64)> {
         let mut next = self.clone();
-        let before = self.hart.vcpus[0].account;
+        let before = &self.hart.vcpus[0];
         let woken = self.hart.vcpus[0].mode == Mode::Waiting && choice.begin & 1 != 0;
         next.hart.tick(choice).expect("an accepted set");
-        let account = next.hart.vcpus[0].account;
-        if account.jobs != before.jobs {
+        let own = &next.hart.vcpus[0];
+        let executed = own.executed - before.executed;
+        if own.account.release() != before.account.release() {
             next.wake_ups = 0;
         } else if woken {
             next.wake_ups += 1;
         }
-        let executed = account.used.saturating_sub(before.used);
         (next.wake_ups <= most).then_some((next, executed))
     }
 }

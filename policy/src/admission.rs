@@ -18,7 +18,7 @@
 
 use crate::demand::{FULL_UTILISATION, Load, MEMBERS, Member, Test, Verdict};
 use crate::ready::Handle;
-use crate::reservation::{Kind, Reservation};
+use crate::reservation::Task;
 use tactus_abi::blob::{Overheads, limit};
 use tactus_abi::hypercall::Refusal;
 
@@ -32,15 +32,6 @@ pub const EVALUATIONS: u32 = 4096;
 pub const TERMS_AT_RUN_TIME: u32 = 12 * limit::RESERVATIONS_PER_HART as u32;
 /// Demand terms that suffice for [`crate::demand::EVALUATIONS`] on a full hart.
 pub const TERMS_MAX: u32 = crate::demand::EVALUATIONS * limit::RESERVATIONS_PER_HART as u32;
-
-/// A reservation and its kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Task {
-    /// Budget, period and deadline.
-    pub reservation: Reservation,
-    /// What waiting does to the job.
-    pub kind: Kind,
-}
 
 /// A request for a reservation, or for a change of one.
 #[derive(Clone, Copy, Debug)]

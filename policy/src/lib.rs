@@ -11,6 +11,7 @@ pub mod livelock;
 pub mod mailbox;
 pub mod migration;
 pub mod ready;
+pub mod record;
 pub mod reservation;
 pub mod schedule;
 pub mod table;

@@ -104,3 +104,14 @@ impl<T, const N: usize> IndexMut<usize> for Array<T, N> {
 fn absent() -> ! {
     panic!("an index is out of its table")
 }
+
+/// The numbers of the bits of a set, ascending: one step for each that is in it.
+#[inline(always)]
+pub fn bits(mut set: u64) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        let rest = set.checked_sub(1)?;
+        let bit = set.trailing_zeros() as usize;
+        set &= rest;
+        Some(bit)
+    })
+}

@@ -2,8 +2,8 @@
 
 use tactus_abi::blob::Overheads;
 use tactus_abi::hypercall::Refusal;
-use tactus_policy::admission::{Decision, Ledger, Request, TERMS_MAX, Task};
-use tactus_policy::reservation::{Kind, Reservation};
+use tactus_policy::admission::{Decision, Ledger, Request, TERMS_MAX};
+use tactus_policy::reservation::{Kind, Reservation, Task};
 
 fn request(handle: u16, (period, budget, deadline): (u64, u64, u64), harts: u64) -> Request {
     Request {

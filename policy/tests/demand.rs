@@ -5,6 +5,7 @@ use tactus_abi::blob::Overheads;
 use tactus_policy::covering::covering;
 use tactus_policy::demand::{EVALUATIONS, Load, Member, Test, Verdict};
 use tactus_policy::reservation::Kind::{Periodic, Server};
+use tactus_policy::reservation::Task;
 use tactus_policy::reservation::{Kind, Reservation};
 
 /// Divisors of [`CYCLE`], so that schedules repeat soon.
@@ -134,8 +135,9 @@ fn a_covering_reservation_demands_as_much_as_both() {
         .flat_map(|(period, deadline)| (1..=deadline).map(move |budget| (period, budget, deadline)))
         .filter_map(|(period, budget, deadline)| Reservation::new(period, budget, deadline))
         .collect();
-    let covers = |cover: &Reservation, one: &Reservation| {
-        (0..=5 * LONGEST).all(|length| cover.demand(Server, length) >= one.demand(Server, length))
+    let covers = |cover: &Task, one: &Reservation| {
+        let demand = |r: &Reservation, length| r.demand(cover.kind, length);
+        (0..=5 * LONGEST).all(|length| demand(&cover.reservation, length) >= demand(one, length))
     };
     // Without rounding up to ticks.
     let exact = |r: &Reservation, length: u64| {
@@ -151,9 +153,21 @@ fn a_covering_reservation_demands_as_much_as_both() {
         (0..=5 * LONGEST).any(|length| exact(one, length) > exact(most, length) + 1e-9)
     };
     for one in &all {
-        assert_eq!(covering(*one, *one), Some(*one));
+        let periodic = Task {
+            reservation: *one,
+            kind: Periodic,
+        };
+        let server = Task {
+            kind: Server,
+            ..periodic
+        };
+        assert_eq!(covering(periodic, *one), Some(periodic));
+        assert_eq!(covering(server, *one), Some(server));
         for other in &all {
-            match covering(*one, *other) {
+            if let Some(cover) = covering(periodic, *other) {
+                assert!(covers(&cover, one) && covers(&cover, other));
+            }
+            match covering(server, *other) {
                 Some(cover) => {
                     assert!(
                         covers(&cover, one) && covers(&cover, other),

@@ -2,10 +2,11 @@
 //! alone: the placement by admission, the EDF order of each hart, and the best-effort vCPUs in the remaining time.
 
 use tactus_abi::blob::Overheads;
-use tactus_policy::admission::{Ledger, Request, TERMS_AT_RUN_TIME, Task};
+use tactus_policy::admission::{Ledger, Request, TERMS_AT_RUN_TIME};
 use tactus_policy::deadline::Deadlines;
 use tactus_policy::ready::{Handle, ListQueue, ReadyQueue};
-use tactus_policy::reservation::{Account, Kind, Reservation};
+use tactus_policy::record::{Figure, Record};
+use tactus_policy::reservation::{Account, Kind, Reservation, Task};
 
 const HARTS: usize = 2;
 const TICKS: u64 = 20;
@@ -40,6 +41,7 @@ fn schedule() -> [String; HARTS] {
         ledger.commit(&request, decision);
         accounts.push((decision.hart, 0, Account::new(reservation, kind, 0)));
     }
+    let record = Record::default();
     let mut harts = [(); HARTS].map(|()| Hart {
         ready: Deadlines::new(),
         real_time: None,
@@ -54,7 +56,7 @@ fn schedule() -> [String; HARTS] {
         for (handle, (hart, release, account)) in (0..).zip(&mut accounts) {
             if *release == now {
                 if now > 0 {
-                    account.release_next(now);
+                    account.release_next(now, &record);
                 }
                 *release = u64::MAX;
                 harts[*hart].ready.set(handle, account.deadline());
@@ -89,14 +91,14 @@ fn schedule() -> [String; HARTS] {
             };
             row.push((b'0' + handle as u8) as char);
             let (_, release, account) = &mut accounts[usize::from(handle)];
-            account.charge(1);
+            account.charge(1, now + 1, &record);
             if account.left() == 0 {
-                *release = account.end_job(now + 1);
+                *release = account.end_job();
                 hart.real_time = None;
             }
         }
     }
-    assert!(accounts.iter().all(|(.., account)| account.missed == 0));
+    assert_eq!(record.get(Figure::Missed), 0);
     table
 }
 

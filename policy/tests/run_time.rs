@@ -5,10 +5,11 @@ mod simulator;
 
 use proptest::prelude::*;
 use simulator::{Hart, Mode, Random, Vcpu, reservation};
+use std::rc::Rc;
 use tactus_abi::blob::Overheads;
-use tactus_policy::admission::{Decision, Ledger, Request, TERMS_MAX, Task};
+use tactus_policy::admission::{Decision, Ledger, Request, TERMS_MAX};
 use tactus_policy::ready::Handle;
-use tactus_policy::reservation::{Account, Kind, Reservation};
+use tactus_policy::reservation::{Account, Kind, Reservation, Task};
 
 const HARTS: usize = 3;
 const VCPUS: usize = 12;
@@ -182,6 +183,8 @@ impl World {
         self.harts[decision.hart].vcpus.push(Vcpu {
             name,
             account,
+            record: Rc::default(),
+            executed: 0,
             mode: Mode::Held(self.now),
             full: true,
             overhead: 0,

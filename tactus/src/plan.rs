@@ -8,7 +8,7 @@ use tactus_accelerators::latency::{Costs, Latency};
 use tactus_planning::colours::Colours;
 use tactus_planning::placement::Extent;
 use tactus_planning::stage2::{Mapping, table_pages};
-use tactus_policy::reservation::Reservation;
+use tactus_policy::reservation::{Kind, Reservation};
 
 use crate::config::{Class, IoPolicy, Nanoseconds, Share, Size, Station};
 use crate::hypervisor::Hypervisor;
@@ -181,6 +181,8 @@ pub struct Vcpu {
     pub harts: Vec<u32>,
     /// The time it gets, in ticks.
     pub reservation: Option<Reservation>,
+    /// What waiting does to a job of that.
+    pub kind: Kind,
 }
 
 impl Vcpu {

@@ -9,6 +9,7 @@ mod bench_board;
 mod boot;
 mod check;
 mod colours;
+mod counters;
 mod distribution;
 mod figure6;
 mod freertos;

@@ -54,6 +54,26 @@ fn rung_from_the_same_hart(on: On) {
     is_at_most(&outcome, "server", "late_ticks_max", BOUND_TICKS);
 }
 
+/// A control loop of 500 µs in each 10 ms, rung every millisecond, that waits after each turn.
+fn control_loop(kind: &str) -> String {
+    let system = server("10ms", 1).replace("role=server", "role=loop");
+    let system = system.replace("role=ringer", "role=ringer every_us=1000");
+    system.replace("deadline = \"5ms\"", &format!("kind = \"{kind}\""))
+}
+
+/// Waiting ends the job of a periodic vCPU, whatever comes then, and lets a server go on.
+fn waiting_ends_the_job_of_a_periodic_one(on: On) {
+    let outcome = run_text(on, &control_loop("periodic"), Some("server"));
+    assert_verdict(&outcome, Verdict::Good);
+    let apart = figure(&outcome, "server", "apart_ticks_min");
+    assert!(apart > 99_000.0, "{apart}\n{}", explain(&outcome));
+    is_at_most(&outcome, "server", "missed", 0.0);
+    let outcome = run_text(on, &control_loop("server"), Some("server"));
+    assert_verdict(&outcome, Verdict::Good);
+    let apart = figure(&outcome, "server", "apart_ticks_min");
+    assert!(apart < 20_000.0, "{apart}\n{}", explain(&outcome));
+}
+
 fn moved_to_another_hart(on: On) {
     let system = "[system]\nplatform = \"qemu-virt\"\nharts = 2\nslice = \"1s\"\nbe_reserve = \"10%\"\n\
          [[vm]]\nname = \"mover\"\nimage = \"@release-selftest\"\nmemory = \"4MiB\"\n\
@@ -68,4 +88,4 @@ fn moved_to_another_hart(on: On) {
 }
 
 in_weak_memory!(; rung_from_another_hart, rung_from_the_same_hart, moved_to_another_hart);
-on_both!(moved_to_another_hart; rung_from_another_hart, rung_from_the_same_hart);
+on_both!(moved_to_another_hart, waiting_ends_the_job_of_a_periodic_one; rung_from_another_hart, rung_from_the_same_hart);

@@ -1,8 +1,8 @@
 //! Validation of a blob by its maker: every index is in range. The hypervisor relies on the checksum instead.
 
 use super::{
-    Blob, Class, Error, Hart, Migration, NONE, OnFault, ReadyQueue, RealTimePolicy, limit, part,
-    region,
+    Blob, Class, Error, Hart, LEAST_BUDGET, Migration, NONE, OnFault, ReadyQueue, RealTimePolicy,
+    limit, part, region,
 };
 use crate::map::{ACCELERATOR_BASE, ACCELERATOR_END, PAGE_SIZE};
 
@@ -114,7 +114,7 @@ impl<'a> Blob<'a> {
                 } else {
                     class == Class::RealTime
                         && !made_later
-                        && vcpu.budget != 0
+                        && vcpu.budget >= (LEAST_BUDGET * self.header.interrupt_ticks).max(1)
                         && vcpu.budget <= vcpu.deadline
                         && vcpu.deadline <= vcpu.period
                         && vcpu.period <= limit::PERIOD_TICKS
@@ -122,6 +122,7 @@ impl<'a> Blob<'a> {
                 if vcpu.vm as usize != i
                     || vcpu.index as usize != index
                     || vcpu.priority > 255
+                    || vcpu.periodic > 1
                     || (made_later && class != Class::RealTime)
                     || !harts_ok
                     || !reservation_ok

@@ -70,5 +70,7 @@ extern "C" fn bench_rounds_end() {
 
 /// Jobs that overran their budget, and jobs that missed their deadlines.
 fn lost() -> u64 {
-    rt::status().map_or(u64::MAX, |status| status.overruns + status.missed)
+    rt::status().map_or(u64::MAX, |status| {
+        status.record.overruns + status.record.missed
+    })
 }

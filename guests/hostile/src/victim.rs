@@ -91,8 +91,8 @@ fn main() {
     rt::yield_now();
     let after = status();
     let [overruns, missed] = [
-        after.overruns - before.overruns,
-        after.missed - before.missed,
+        after.record.overruns - before.record.overruns,
+        after.record.missed - before.record.missed,
     ];
     println!(
         "{jobs} jobs: {} to {} cycles, {overruns} cut off, {missed} late, {} doorbells",

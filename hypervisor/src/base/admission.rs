@@ -14,10 +14,5 @@ pub mod request {
 /// Nothing is kept of the configuration's reservations but the vCPUs' accounts.
 pub fn initialise(_: &Blob) {}
 
-/// A vCPU has stopped on this hart, its home: its next life begins with the reservation of the configuration.
-pub fn stopped(cx: &mut HartCtx, vcpu: &'static Vcpu) {
-    let account = &mut cx.bodies.of(vcpu).account;
-    if let (Some(account), Some(reservation)) = (account, vcpu.relocation.promised()) {
-        account.release_with(reservation, 0);
-    }
-}
+/// A vCPU has stopped: its reservation stays that of the configuration.
+pub const fn stopped(_: &mut HartCtx, _: &Vcpu) {}

@@ -5,14 +5,13 @@ use crate::accelerators;
 use crate::admission;
 use crate::doorbell::delivery;
 use crate::hart::context::{HartCtx, Local};
-use crate::log::Line;
 use crate::message::waiters;
 use crate::sched::run_queue;
 use crate::system::system;
 use crate::vm::Vcpu;
 use core::hint::cold_path;
-use core::sync::atomic::Ordering;
 use tactus_policy::ready::Handle;
+use tactus_policy::table::bits;
 
 /// Concludes what does not wait for real-time vCPUs: stops of vCPUs, and checks of closed virtual devices.
 #[inline(always)]
@@ -25,16 +24,10 @@ pub fn conclude(cx: &mut HartCtx) {
 
 #[inline(never)]
 fn conclude_all(cx: &mut HartCtx) {
-    // At most one step for each VM.
-    while cx.local.closed_devices != 0 {
-        let index = cx.local.closed_devices.trailing_zeros() as usize;
-        cx.local.closed_devices &= cx.local.closed_devices - 1;
+    for index in bits(core::mem::take(&mut cx.local.closed_devices).into()) {
         accelerators::recheck_closed(cx, &system().vms[index]);
     }
-    // At most one step for each VM.
-    while cx.local.early != 0 {
-        let index = cx.local.early.trailing_zeros() as usize;
-        cx.local.early &= cx.local.early - 1;
+    for index in bits(core::mem::take(&mut cx.local.early).into()) {
         let vm = &system().vms[index];
         vm.complete_early();
         delivery::deliver_early_rings(cx, vm);
@@ -55,7 +48,7 @@ fn conclude_stop(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     }
 }
 
-/// Does a piece of the work that waits for real-time vCPUs, if none wants the hart: reports of overruns, ends of VMs. `false`: there is
+/// Does a piece of the work that waits for real-time vCPUs, if none wants the hart: reports of jobs, ends of VMs. `false`: there is
 /// none to do now.
 #[unsafe(export_name = "tactus_finish_vm_ends")]
 #[inline(never)]
@@ -64,8 +57,8 @@ pub extern "C" fn finish_piece(cx: &mut HartCtx) -> bool {
     if !cx.local.has_aftermath || run_queue::has_real_time(&cx.local) {
         return false;
     }
-    if let Some(vcpu) = take(&mut cx.local.overruns) {
-        report_overruns(vcpu);
+    if let Some(vcpu) = cx.local.irregular.take() {
+        vcpu.report_jobs();
     } else if cx.local.ending_vms != 0 {
         let index = cx.local.ending_vms.trailing_zeros() as usize;
         // Before its last piece, which may start the VM anew, and end it again.
@@ -93,18 +86,7 @@ fn take(set: &mut [u64]) -> Option<&'static Vcpu> {
 
 /// Whether anything is left.
 fn update(local: &mut Local) {
-    let vcpus = local.stopping.iter().zip(&local.overruns);
-    let vcpus = vcpus.fold(0, |all, (stopping, overrun)| all | stopping | overrun);
+    let vcpus = local.stopping.iter().fold(0, |all, word| all | word);
     let vms = local.ending_vms | local.closed_devices | local.early;
-    local.has_aftermath = (vcpus | u64::from(vms)) != 0;
-}
-
-#[cold]
-fn report_overruns(vcpu: &Vcpu) {
-    Line::new()
-        .begin_of("overrun", vcpu.vm.name)
-        .number("vcpu", vcpu.index as u64)
-        .number("count", vcpu.record.overruns.load(Ordering::Relaxed))
-        .time()
-        .send();
+    local.has_aftermath = local.irregular.is_some() || (vcpus | u64::from(vms)) != 0;
 }

@@ -67,8 +67,7 @@ extern "C" fn end_slice(cx: &mut HartCtx, now: u64) {
         local.timer.set_slice_end(now);
         local.needs_resched = true;
     } else {
-        local
-            .timer
-            .set_slice_end(now + system().blob.header.slice_ticks);
+        let slice_end = now + system().blob.header.slice_ticks;
+        local.timer.set_slice_end(slice_end);
     }
 }

@@ -9,6 +9,7 @@ use core::ptr;
 use core::sync::atomic::Ordering;
 use tactus_abi::interrupts::word_and_bit;
 use tactus_abi::map;
+use tactus_policy::table::bits;
 
 /// Rings the other end of a VM's channel; `None`: it has no such channel.
 pub fn ring(cx: &mut HartCtx, vm: &Vm, channel: u64) -> Option<()> {
@@ -23,12 +24,8 @@ pub fn ring(cx: &mut HartCtx, vm: &Vm, channel: u64) -> Option<()> {
 /// Makes the interrupts pending of the doorbells that were rung too early for a VM's real-time vCPU (protocol I1).
 #[cold]
 pub fn deliver_early_rings(cx: &mut HartCtx, vm: &Vm) {
-    let mut channels = vm.early_rings.swap(0, Ordering::SeqCst);
-    // At most one step for each channel.
-    while channels != 0 {
-        let channel = channels.trailing_zeros();
-        channels &= channels - 1;
-        vm.signal(cx, map::CHANNEL_SOURCE + channel);
+    for channel in bits(vm.early_rings.swap(0, Ordering::SeqCst).into()) {
+        vm.signal(cx, map::CHANNEL_SOURCE + channel as u32);
     }
 }
 

@@ -49,7 +49,7 @@ pub struct Local {
     pub needs_resched: bool,
     /// This hart has queued best-effort vCPUs that it has not offered to others yet.
     pub has_unoffered: bool,
-    /// Any of [`Local::ending_vms`], [`Local::closed_devices`], [`Local::early`], [`Local::stopping`] and [`Local::overruns`] is not empty.
+    /// Any of [`Local::ending_vms`], [`Local::closed_devices`], [`Local::early`], [`Local::stopping`] and [`Local::irregular`] is not empty.
     pub has_aftermath: bool,
     /// Real-time vCPUs are queued here: [`Local::edf`] or [`Local::realtime`] is not empty.
     pub has_queued_real_time: bool,
@@ -73,8 +73,8 @@ pub struct Local {
     pub realtime: ListQueue<{ limit::VCPUS }>,
     /// vCPUs, by handle, whose reservation begins as soon as the hart has no real-time work.
     pub starting_reservations: Array<u64, INBOX_WORDS>,
-    /// vCPUs, by handle, whose overruns are to be reported.
-    pub overruns: [u64; INBOX_WORDS],
+    /// A vCPU of whose jobs more went wrong than before, which is to be reported.
+    pub irregular: Option<&'static Vcpu>,
     /// vCPU of each VM that ran here last, plus one; cached translations are its.
     pub last_vcpu: Array<u8, { limit::VMS }>,
     /// VMs, by index, for which something came too early, which is delivered now.
@@ -117,7 +117,7 @@ impl HartCtx {
                 edf: Deadlines::new(),
                 realtime: ListQueue::bitmap(),
                 starting_reservations: Array([0; INBOX_WORDS]),
-                overruns: [0; INBOX_WORDS],
+                irregular: None,
                 last_vcpu: Array([0; limit::VMS]),
             },
             scratch_context: Context::new(0, false),
@@ -167,6 +167,11 @@ impl Local {
     /// Whether another vCPU is to have the hart, so that no guest may be entered (protocol P1).
     pub fn is_owed(&self) -> bool {
         self.needs_resched || self.next.is_some()
+    }
+
+    /// Whether a vCPU of that class runs.
+    pub fn runs(&self, class: Class) -> bool {
+        self.current.is_some_and(|vcpu| vcpu.class == class)
     }
 
     /// Whether the current vCPU is a real-time one that shares its hart: it is held up for nothing that can wait.

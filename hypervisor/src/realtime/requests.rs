@@ -12,11 +12,14 @@ use crate::hart::context::HartCtx;
 use crate::sched::signals;
 use crate::system::system;
 use crate::vm::Vcpu;
+use crate::vm::vcpu::configured;
 use core::sync::atomic::Ordering;
+use tactus_abi::blob::LEAST_BUDGET;
 use tactus_abi::hypercall::Refusal;
-use tactus_policy::admission::{Request, Task};
+use tactus_policy::admission::Request;
 use tactus_policy::covering::covering;
-use tactus_policy::reservation::{Kind, Reservation};
+use tactus_policy::reservation::{Kind, Reservation, Task};
+use tactus_policy::table::Table;
 
 /// Makes a real-time vCPU: begins the call; [`continue_call`] completes it. `arguments` as of `rt_create`.
 pub fn create(
@@ -26,7 +29,7 @@ pub fn create(
     answer: AnswerTo,
 ) -> Result<(), SbiError> {
     let [entry, stack, argument, period, budget, deadline] = arguments;
-    let reservation = Reservation::new(period, budget, deadline).ok_or(SbiError::INVALID_PARAM)?;
+    let reservation = reservation([period, budget, deadline])?;
     if !entry.is_multiple_of(2) || vcpu.vm.memory_at(entry, 2).is_none() {
         return Err(SbiError::INVALID_ADDRESS);
     }
@@ -58,23 +61,27 @@ pub fn change(
 ) -> Result<(), SbiError> {
     let [number, period, budget, deadline, ..] = arguments;
     let target = named(vcpu, number)?;
-    let reservation = Reservation::new(period, budget, deadline).ok_or(SbiError::INVALID_PARAM)?;
+    let reservation = reservation([period, budget, deadline])?;
     if target.relocation.promised().is_none() {
         return Err(SbiError::DENIED);
     }
-    let task = match admission::configured(&system().blob, target.handle) {
+    let task = match configured(&Table::new(system().blob.vcpus)[usize::from(target.handle)]) {
         None => Task {
             reservation,
             kind: Kind::Periodic,
         },
-        Some(configured) => Task {
-            reservation: covering(configured, reservation)
-                .ok_or(SbiError::refused(Refusal::Demand))?,
-            kind: Kind::Server,
-        },
+        Some(task) => covering(task, reservation).ok_or(SbiError::refused(Refusal::Demand))?,
     };
     ask(cx, vcpu, target, reservation, task, None, answer);
     Ok(())
+}
+
+/// The reservation that is asked for, with a budget that is worth having.
+fn reservation([period, budget, deadline]: [u64; 3]) -> Result<Reservation, SbiError> {
+    let least = LEAST_BUDGET * system().blob.header.interrupt_ticks;
+    Reservation::new(period, budget, deadline)
+        .filter(|_| budget >= least)
+        .ok_or(SbiError::INVALID_PARAM)
 }
 
 fn ask(

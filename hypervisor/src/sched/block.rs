@@ -1,6 +1,6 @@
 //! vCPUs that wait, or stop.
 
-use super::{fpu, orders, wake};
+use super::{fpu, jobs, orders, wake};
 use crate::arch::context;
 use crate::body::Wait;
 use crate::hart::context::HartCtx;
@@ -8,7 +8,6 @@ use crate::vm::Vcpu;
 use crate::vm::vcpu::State;
 use core::sync::atomic::{Ordering, fence};
 use tactus_abi::blob::Class;
-use tactus_policy::reservation::Kind;
 
 /// The current vCPU waits for `why`; its trap handler then gives up the hart.
 pub fn wait(cx: &mut HartCtx, vcpu: &'static Vcpu, why: Wait) {
@@ -25,15 +24,17 @@ pub fn wait_for_interrupt(cx: &mut HartCtx, vcpu: &'static Vcpu) {
 #[inline]
 pub fn wait_for_interrupt_or(cx: &mut HartCtx, vcpu: &'static Vcpu, why: Wait) {
     let body = cx.bodies.of(vcpu);
-    let account = body.account.as_ref().filter(|_| body.reserved);
-    let periodic = account.is_some_and(|account| account.kind() == Kind::Periodic);
-    if periodic || !context::guest_interrupt_pending() {
+    if body.reserved && jobs::is_periodic(body) || !context::guest_interrupt_pending() {
         wait(cx, vcpu, why);
     }
 }
 
 /// A waiting vCPU that this hart owns, and whose registers are saved, is woken by the hart when what it waits for has come.
 pub fn block(cx: &mut HartCtx, vcpu: &'static Vcpu) {
+    let (local, body) = cx.with_body(vcpu);
+    if body.reserved {
+        jobs::account_for_job(local, vcpu, body);
+    }
     if vcpu.class == Class::RealTime && orders::carry_out_orders(cx, vcpu) {
         return;
     }
@@ -64,20 +65,12 @@ pub fn stop(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     vcpu.state.set(State::Waiting);
     let (word, bit) = (usize::from(vcpu.handle / 64), 1 << (vcpu.handle % 64));
     if vcpu.class == Class::RealTime {
-        local.overruns[word] &= !bit;
         // What is admitted in its place is not to begin before its last job is forgotten.
-        local
-            .hart
-            .awaiting_idle_instant
-            .store(true, Ordering::Relaxed);
+        let hart = local.hart;
+        hart.awaiting_idle_instant.store(true, Ordering::Relaxed);
     }
     local.stopping[word] |= bit;
     local.has_aftermath = true;
     // Soon, but not before a real-time vCPU.
-    if local
-        .current
-        .is_some_and(|current| current.class == Class::BestEffort)
-    {
-        local.needs_resched = true;
-    }
+    local.needs_resched |= local.runs(Class::BestEffort);
 }

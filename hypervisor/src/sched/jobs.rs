@@ -10,43 +10,51 @@ use tactus_policy::reservation::{Kind, Wake};
 
 /// Whether what the vCPU waits for ends its job.
 pub fn ends_job(body: &Body) -> bool {
-    match (&body.wait, &body.account) {
-        (Wait::Release { .. }, _) => true,
-        (_, Some(account)) => account.kind() == Kind::Periodic,
-        (_, None) => false,
-    }
+    matches!(body.wait, Wait::Release { .. }) || is_periodic(body)
+}
+
+/// Whether waiting ends the vCPU's job, whatever it waits for.
+pub fn is_periodic(body: &Body) -> bool {
+    let account = body.account.as_ref();
+    account.is_some_and(|account| account.kind() == Kind::Periodic)
 }
 
 /// The vCPU has ended its job; it waits for its next one.
-pub fn end_job(vcpu: &Vcpu, body: &mut Body, now: u64) {
+pub fn end_job(body: &mut Body) {
     let Some(account) = &mut body.account else {
         return;
     };
-    let at = account.end_job(now);
-    vcpu.record.take(account);
+    let at = account.end_job();
     let answers = matches!(body.wait, Wait::Release { answers: true, .. });
     body.wait = Wait::Release { at, answers };
 }
 
 /// The vCPU has spent its budget; it waits for its next job.
 #[cold]
-pub fn throttle(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
+pub fn throttle(vcpu: &Vcpu, body: &mut Body) {
     let Some(account) = &mut body.account else {
         return;
     };
     // An image is loaded as fast as the budget allows: that is no overrun.
-    let loads = body.loader.is_some();
-    let at = if loads {
-        account.end_job(now)
+    let at = if body.loader.is_some() {
+        account.end_job()
     } else {
-        account.throttle(now)
+        account.throttle(&vcpu.record)
     };
-    vcpu.record.take(account);
     body.wait = Wait::Release { at, answers: false };
     vcpu.state.set(State::Waiting);
-    // Rate-limited: reported at powers of two.
-    if !loads && account.overruns.is_power_of_two() {
-        local.overruns[usize::from(vcpu.handle / 64)] |= 1 << (vcpu.handle % 64);
+}
+
+/// A vCPU with a reservation blocks: counts how its job went. If more than before has gone wrong with its jobs, that is to
+/// be reported; if another vCPU is reported, when it blocks again.
+#[inline(never)]
+pub fn account_for_job(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) {
+    let Some(account) = &mut body.account else {
+        return;
+    };
+    account.settle(&vcpu.record);
+    if local.irregular.is_none() && account.is_to_report(&vcpu.record) {
+        local.irregular = Some(vcpu);
         local.has_aftermath = true;
     }
 }
@@ -61,22 +69,22 @@ pub fn release(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) -> boo
         // As soon as nothing is left of the work that was here before.
         local.starting_reservations[usize::from(vcpu.handle / 64)] |= 1 << (vcpu.handle % 64);
         // That may be now.
-        local.needs_resched |= has_no_real_time(local);
+        local.needs_resched |= !local.runs(Class::RealTime) && !run_queue::has_real_time(local);
         return false;
     }
     match body.wait {
-        Wait::Start => *account = account.restarted_at(now),
+        Wait::Start => account.release_at(now, &vcpu.record),
         Wait::Release { answers, .. } => {
             match if changes { body.next.take() } else { None } {
-                Some(reservation) => account.release_with(reservation, now),
-                None => account.release_next(now),
+                Some(reservation) => account.release_with(reservation, now, &vcpu.record),
+                None => account.release_next(now, &vcpu.record),
             }
             if answers {
                 body.context.registers[11] = account.release();
             }
         }
         Wait::Interrupt | Wait::News | Wait::Message { .. } | Wait::Fences(..) => {
-            if let Wake::At(at) = account.wake(now) {
+            if let Wake::At(at) = account.wake(now, &vcpu.record) {
                 body.wait = Wait::Release { at, answers: false };
                 local.timer.set_release(vcpu.handle, at);
                 return false;
@@ -84,12 +92,4 @@ pub fn release(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) -> boo
         }
     }
     true
-}
-
-/// Whether the hart has no real-time work just now: neither current nor ready.
-fn has_no_real_time(local: &Local) -> bool {
-    let busy = local
-        .current
-        .is_some_and(|vcpu| vcpu.class == Class::RealTime);
-    !busy && !run_queue::has_real_time(local)
 }

@@ -4,7 +4,6 @@
 use super::signals;
 use super::{block, fpu, jobs, run_queue, switch};
 use crate::arch::context;
-use crate::body::Body;
 use crate::hart::context::HartCtx;
 use crate::migration;
 use crate::vm::Vcpu;
@@ -38,13 +37,13 @@ pub fn put_prev(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
     if vcpu.stops() {
         block::stop(cx, vcpu);
     } else {
-        requeue(cx, vcpu, now);
+        requeue(cx, vcpu);
     }
 }
 
 /// A vCPU that has left the hart blocks, or goes into its queue.
 #[inline(never)]
-pub fn requeue(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
+pub fn requeue(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     let (local, body) = cx.with_body(vcpu);
     let descheduled = Descheduled {
         class: vcpu.class,
@@ -52,18 +51,19 @@ pub fn requeue(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
         slice_left: body.slice_left > 0,
         may_keep_affinity: local.next.is_some() & local.soft_affine.is_none(),
     };
+    let account = body.account.as_ref().filter(|_| body.reserved);
     match schedule::requeue(
         descheduled,
         || jobs::ends_job(body),
-        || body.reserved && has_spent_budget(body),
+        || account.is_some_and(|account| account.left() == 0),
     ) {
         Requeue::Blocks => block::block(cx, vcpu),
         Requeue::EndsJob => {
-            jobs::end_job(vcpu, body, now);
+            jobs::end_job(body);
             block::block(cx, vcpu);
         }
         Requeue::Throttled => {
-            jobs::throttle(local, vcpu, body, now);
+            jobs::throttle(vcpu, body);
             block::block(cx, vcpu);
         }
         Requeue::KeepsAffinity => {
@@ -73,10 +73,4 @@ pub fn requeue(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
         // Other harts are offered it when this one has chosen its next vCPU.
         Requeue::Queued(end) => run_queue::enqueue(cx, vcpu, end),
     }
-}
-
-/// Whether the budget of the vCPU's job is spent.
-fn has_spent_budget(body: &Body) -> bool {
-    let account = body.account.as_ref();
-    account.is_some_and(|account| account.left() == 0)
 }

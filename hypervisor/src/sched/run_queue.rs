@@ -142,11 +142,8 @@ pub fn pick_next(cx: &mut HartCtx) -> Option<&'static Vcpu> {
 #[cold]
 fn release_if_confined(cx: &mut HartCtx) {
     let hart = cx.local.hart;
-    if let Some(held) = cx
-        .local
-        .soft_affine
-        .take_if(|held| !held.may_run_on(hart.index))
-    {
+    let is_confined = |held: &mut &Vcpu| !held.may_run_on(hart.index);
+    if let Some(held) = cx.local.soft_affine.take_if(is_confined) {
         end_affinity(cx, held);
     }
 }
@@ -257,10 +254,8 @@ pub fn has_work_for(hart: &Hart) -> bool {
 pub fn consider_offer(cx: &mut HartCtx) {
     cx.local.has_unoffered = true;
     let highest = system().best_effort.lock().highest();
-    let runs = cx
-        .local
-        .current
-        .map_or(precedence::IDLE, |vcpu| vcpu.precedence);
+    let current = cx.local.current;
+    let runs = current.map_or(precedence::IDLE, |vcpu| vcpu.precedence);
     if schedule::accepts_offer(highest, runs) {
         cx.local.needs_resched = true;
     } else if runs < precedence::REAL_TIME {

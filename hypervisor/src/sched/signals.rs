@@ -10,6 +10,7 @@ use core::hint::cold_path;
 use core::sync::atomic::{Ordering, fence};
 use tactus_abi::blob::Class;
 use tactus_policy::ready::Handle;
+use tactus_policy::table::bits;
 
 /// Something has been sent to a vCPU: makes its home look, now.
 pub fn notify(cx: &mut HartCtx, vcpu: &'static Vcpu) {
@@ -141,23 +142,16 @@ pub fn answer_fence_waiters(cx: &mut HartCtx, vcpu: &'static Vcpu) {
 /// Makes the vCPUs that wait for this one's fences, as its signals say, look whether they still have to.
 #[cold]
 fn notify_fence_waiters(cx: &mut HartCtx, vcpu: &'static Vcpu, signals: u32) {
-    let mut waiters = signals >> signal::AWAITED;
-    // At most one step for each vCPU of the VM.
-    while waiters != 0 {
-        let index = waiters.trailing_zeros() as usize;
-        waiters &= waiters - 1;
+    for index in bits((signals >> signal::AWAITED).into()) {
         notify(cx, &vcpu.vm.vcpus()[index]);
     }
 }
 
 /// Looks at the vCPUs at home here that have news.
 pub fn handle_posts(cx: &mut HartCtx) {
-    for (word, mut posted) in cx.local.hart.receive().into_iter().enumerate() {
-        // At most one step for each vCPU.
-        while posted != 0 {
-            let handle = word * 64 + posted.trailing_zeros() as usize;
-            posted &= posted - 1;
-            let vcpu = system().vcpu(handle as Handle);
+    for (word, posted) in cx.local.hart.receive().into_iter().enumerate() {
+        for bit in bits(posted) {
+            let vcpu = system().vcpu((word * 64 + bit) as Handle);
             if vcpu.take_signals_if_any(signal::EARLY) {
                 take_early(&mut cx.local, vcpu);
             }

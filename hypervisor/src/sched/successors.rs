@@ -6,6 +6,7 @@ use crate::hart::context::HartCtx;
 use crate::system::system;
 use core::sync::atomic::Ordering;
 use tactus_policy::ready::Handle;
+use tactus_policy::table::bits;
 
 /// The hart has no real-time work: the successors of departed reservations may begin. `true`: one does.
 pub fn start_pending_reservations(cx: &mut HartCtx) -> bool {
@@ -18,12 +19,9 @@ pub fn start_pending_reservations(cx: &mut HartCtx) -> bool {
     hart.awaiting_idle_instant.store(false, Ordering::Release);
     let starting = core::mem::take(&mut cx.local.starting_reservations.0);
     let mut any = false;
-    for (word, mut bits) in starting.into_iter().enumerate() {
-        // At most one step for each vCPU.
-        while bits != 0 {
-            let handle = word * 64 + bits.trailing_zeros() as usize;
-            bits &= bits - 1;
-            wake::wake(cx, system().vcpu(handle as Handle), arch::now());
+    for (word, vcpus) in starting.into_iter().enumerate() {
+        for bit in bits(vcpus) {
+            wake::wake(cx, system().vcpu((word * 64 + bit) as Handle), arch::now());
             any = true;
         }
     }

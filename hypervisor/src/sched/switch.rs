@@ -44,7 +44,7 @@ pub fn account(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
         all.store(sum, Ordering::Relaxed);
     }
     if body.reserved {
-        charge(local, body, now);
+        charge(local, vcpu, body, now);
     }
     body.slice_left = local.timer.slice_end().saturating_sub(now);
 }
@@ -52,12 +52,12 @@ pub fn account(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
 /// The same for its budget.
 #[cold]
 #[inline(never)]
-fn charge(local: &mut Local, body: &mut Body, now: u64) {
+fn charge(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
     if local.hart.interrupts.load(Ordering::Relaxed) != local.interrupts_seen {
         local.credit_interrupts();
     }
     if let Some(account) = &mut body.account {
-        account.charge(now.wrapping_sub(local.timer.since()));
+        account.charge(now.wrapping_sub(local.timer.since()), now, &vcpu.record);
     }
 }
 
@@ -86,10 +86,9 @@ pub fn set_current(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body, now:
                         hart.interrupts.fetch_add(1, Ordering::Relaxed);
                     }
                 }
-                let deferred_at = local.timer.deferred_at();
-                local
-                    .timer
-                    .set_deferred_at(deferred_at.max(now + system().held_for_ticks));
+                let held_until = now + system().held_for_ticks;
+                let deferred_at = local.timer.deferred_at().max(held_until);
+                local.timer.set_deferred_at(deferred_at);
             }
             // What was sent while best-effort vCPUs' news had to wait.
             Class::BestEffort if hart.has_news() => arch::raise_software_interrupt(),

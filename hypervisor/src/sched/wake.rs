@@ -105,18 +105,10 @@ pub fn wake(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> bool {
             cx.local.needs_resched = true;
             false
         }
-        Wakeup::Queued => {
+        queued => {
             run_queue::enqueue(cx, vcpu, End::Tail);
-            false
-        }
-        Wakeup::Reschedules => {
-            run_queue::enqueue(cx, vcpu, End::Tail);
-            cx.local.needs_resched = true;
-            false
-        }
-        Wakeup::Offered => {
-            run_queue::enqueue(cx, vcpu, End::Tail);
-            true
+            cx.local.needs_resched |= queued == Wakeup::Reschedules;
+            queued == Wakeup::Offered
         }
     }
 }

@@ -18,6 +18,7 @@ use tactus_abi::interrupts::{InterruptPage, word_and_bit};
 use tactus_abi::map;
 use tactus_hypervisor::vplic::{Effect, Vplic};
 use tactus_hypervisor::vuart::Vuart;
+use tactus_policy::table::bits;
 
 /// A set of a VM's vCPUs, as bits, whose external interrupt line has changed.
 pub type Changed = u32;
@@ -69,11 +70,8 @@ impl Vm {
 
     /// Tells vCPUs of changes.
     #[inline(never)]
-    pub fn tell(&self, cx: &mut HartCtx, mut changed: Changed) {
-        // At most one step for each vCPU.
-        while changed != 0 {
-            let index = changed.trailing_zeros() as usize;
-            changed &= changed - 1;
+    pub fn tell(&self, cx: &mut HartCtx, changed: Changed) {
+        for index in bits(changed.into()) {
             signals::notify(cx, &self.vcpus()[index]);
         }
     }
@@ -133,15 +131,13 @@ impl Vm {
 
     /// Sends a source to those of its vCPUs, as bits, that have pages. Those that this is news for are to be told.
     #[inline(never)]
-    fn raise_in_pages(&self, mut pages: u32, source: u32) -> Changed {
+    fn raise_in_pages(&self, pages: u32, source: u32) -> Changed {
         let (word, bit) = word_and_bit(source);
         let mut changed = 0;
         // What the sender has written before is not later than a look that finds the source pending: who takes it then sees that.
         fence(Ordering::SeqCst);
-        // At most one step for each vCPU.
-        while pages != 0 {
-            let vcpu = &self.vcpus()[pages.trailing_zeros() as usize];
-            pages &= pages - 1;
+        for index in bits(pages.into()) {
+            let vcpu = &self.vcpus()[index];
             // With the bit still there the vCPU knows, or looks when it enables the source: one that does not listen is disturbed once.
             if vcpu.page.get().is_some_and(|page| !page.is_pending(source))
                 && vcpu.page.send(word, bit)
@@ -253,17 +249,12 @@ impl Vm {
                 return;
             }
         }
-        complete(source);
+        complete(source as usize);
     }
 
     /// Lets the devices interrupt again whose interrupts were completed too early.
     pub fn complete_early(&self) {
-        let mut sources = self.early_completions.swap(0, Ordering::SeqCst);
-        // At most one step for each source.
-        while sources != 0 {
-            complete(sources.trailing_zeros());
-            sources &= sources - 1;
-        }
+        bits(self.early_completions.swap(0, Ordering::SeqCst)).for_each(complete);
     }
 
     /// Reads a register of its virtual PLIC; `None`: a bus error.
@@ -352,15 +343,11 @@ impl Vm {
         devices.plic.reset();
         devices.uart.reset();
         devices.uart_line = false;
-        let mut held = core::mem::take(&mut devices.held);
+        let held = core::mem::take(&mut devices.held);
         listeners::clear(self);
         self.outputs(&devices.plic);
         self.complete_early();
-        // At most one step for each source.
-        while held != 0 {
-            complete(held.trailing_zeros());
-            held &= held - 1;
-        }
+        bits(held).for_each(complete);
     }
 }
 
@@ -376,11 +363,8 @@ fn end_io(page: u64) {
 }
 
 /// Tells the VMs of the console's streams given that there is room again.
-pub fn notify_room(cx: &mut HartCtx, mut streams: console::Room) {
-    // At most one step for each stream.
-    while streams != 0 {
-        let stream = streams.trailing_zeros() as usize;
-        streams &= streams - 1;
+pub fn notify_room(cx: &mut HartCtx, streams: console::Room) {
+    for stream in bits(streams.into()) {
         if let Some(vm) = stream.checked_sub(1).and_then(|vm| system().vms.get(vm)) {
             vm.with_uart(cx, &mut Vuart::room);
         }
@@ -388,9 +372,9 @@ pub fn notify_room(cx: &mut HartCtx, mut streams: console::Room) {
 }
 
 /// Lets a physical source interrupt again.
-fn complete(source: u32) {
-    let route = system().routes[source as usize];
+fn complete(source: usize) {
+    let route = system().routes[source];
     if let (Some(plic), Route::Vm(_, context)) = (system().plic, route) {
-        plic.complete(context, source);
+        plic.complete(context, source as u32);
     }
 }

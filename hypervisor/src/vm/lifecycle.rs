@@ -257,6 +257,12 @@ impl Vm {
             End::Fail(code) => ("fail", code),
             End::Fault => ("fault", 0),
         };
+        if let Some(vcpu) = self.vcpus().get(piece - 2) {
+            vcpu.report_jobs();
+            migration::report(vcpu);
+            return false;
+        }
+        let piece = piece - self.vcpus().len();
         if piece == 2 {
             Line::new()
                 .begin_of("off", self.name)
@@ -268,10 +274,6 @@ impl Vm {
         }
         if let Some(on) = system().harts.get(piece - 3) {
             self.report_usage(on);
-            return false;
-        }
-        if let Some(vcpu) = self.vcpus().get(piece - 3 - system().harts.len()) {
-            migration::report(vcpu);
             return false;
         }
         // Nobody starts it before its state says that it is off.

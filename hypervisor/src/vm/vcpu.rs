@@ -1,20 +1,22 @@
 //! A virtual CPU: what others tell it, how it is made, who may touch its body.
 
-use super::{Bodies, Life, Record, Vcpu, Vm};
+use super::{Bodies, Life, Vcpu, Vm};
 use crate::arch::context::{Context, Fpu};
 use crate::body::{Body, Wait};
 use crate::interrupt_page::Page;
+use crate::log::Line;
 use crate::migration::MigrationLimiter;
 use crate::sync::{Apart, Owned};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use tactus_abi::blob::{Blob, Class, Migration};
+use tactus_abi::blob::{self, Blob, Class, Migration};
 use tactus_hypervisor::ownership::Owner;
 use tactus_hypervisor::relocation::Relocation;
 use tactus_hypervisor::run_state::RunState;
 pub use tactus_hypervisor::run_state::State;
 use tactus_policy::livelock::Livelock;
 use tactus_policy::ready::Handle;
-use tactus_policy::reservation::{Account, Kind, Reservation};
+use tactus_policy::record::{Figure, Record};
+use tactus_policy::reservation::{Account, Kind, Reservation, Task};
 use tactus_policy::schedule::{Runs, precedence};
 
 /// What a vCPU is told by others.
@@ -46,30 +48,14 @@ pub mod signal {
     }
 }
 
-impl Record {
-    /// Takes over how a reservation stands.
-    pub fn take(&self, account: &Account) {
-        self.release.store(account.release(), Ordering::Relaxed);
-        self.jobs.store(account.jobs, Ordering::Relaxed);
-        self.overruns.store(account.overruns, Ordering::Relaxed);
-        self.missed.store(account.missed, Ordering::Relaxed);
-        self.used.store(account.used, Ordering::Relaxed);
-        self.used_max.store(account.used_max, Ordering::Relaxed);
-    }
-
-    /// Forgets what was recorded.
-    pub fn clear(&self) {
-        self.take(&Account::new(
-            Reservation {
-                period: 1,
-                budget: 1,
-                deadline: 1,
-            },
-            Kind::Periodic,
-            0,
-        ));
-        self.jobs.store(0, Ordering::Relaxed);
-    }
+/// The reservation that the configuration gives a vCPU, if any.
+pub fn configured(vcpu: &blob::Vcpu) -> Option<Task> {
+    let kind = match vcpu.periodic {
+        0 => Kind::Server,
+        _ => Kind::Periodic,
+    };
+    let reservation = Reservation::new(vcpu.period, vcpu.budget, vcpu.deadline);
+    reservation.map(|reservation| Task { reservation, kind })
 }
 
 impl Vcpu {
@@ -82,7 +68,7 @@ impl Vcpu {
         let class = Class::from_raw(config.class).unwrap_or(Class::BestEffort);
         let precedence = precedence::of(class, config.priority as u8);
         let made = config.index >= vm.config().vcpus;
-        let reservation = Reservation::new(config.period, config.budget, config.deadline);
+        let reserved = configured(config);
         Self {
             body: Owned::new(Body {
                 context: Context::new(hgatp, vm.config().counters != 0),
@@ -94,14 +80,14 @@ impl Vcpu {
                 uses_fpu: false,
                 livelock: Livelock::new(),
                 unfinished: false,
-                reserved: reservation.is_some(),
+                reserved: reserved.is_some(),
                 fpu: Fpu::new(),
                 migration_limiter: MigrationLimiter::if_limited(
                     automatic,
                     blob.header.timebase_hz.into(),
                 ),
-                account: reservation.map(|reservation| {
-                    Account::new(reservation, Kind::Server, 0).with_overhead(job_ticks)
+                account: reserved.map(|Task { reservation, kind }| {
+                    Account::new(reservation, kind, 0).with_overhead(job_ticks)
                 }),
                 next: None,
                 pending_admission: None,
@@ -137,6 +123,22 @@ impl Vcpu {
             record: Record::default(),
             verdict: AtomicU32::new(0),
         }
+    }
+
+    /// Says how its jobs have gone, if it has had any.
+    #[unsafe(export_name = "tactus_report_jobs")]
+    pub extern "C" fn report_jobs(&self) {
+        if self.record.get(Figure::Jobs) == 0 {
+            return;
+        }
+        let mut line = Line::new();
+        line.begin_of("jobs", self.vm.name)
+            .number("vcpu", self.index as u64)
+            .text("record", "");
+        for word in self.record.words() {
+            line.decimal(word).words(",");
+        }
+        line.time().send();
     }
 
     /// Harts, as bits, that may run it as it is, if it is a best-effort one.

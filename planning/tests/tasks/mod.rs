@@ -2,8 +2,7 @@
 
 use crate::simulator::reservation;
 use tactus_abi::blob::Overheads;
-use tactus_policy::admission::Task;
-use tactus_policy::reservation::Kind;
+use tactus_policy::reservation::{Kind, Task};
 
 /// A hypervisor that takes no time.
 pub const NONE: Overheads = Overheads {

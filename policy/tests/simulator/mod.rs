@@ -2,7 +2,9 @@
 
 #![allow(dead_code)] // Each test uses its part.
 
+use std::rc::Rc;
 use tactus_abi::blob::Overheads;
+use tactus_policy::record::{Figure, Record};
 use tactus_policy::reservation::{Account, Kind, Reservation, Wake};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +25,9 @@ pub enum Mode {
 pub struct Vcpu {
     pub name: usize,
     pub account: Account,
+    pub record: Rc<Record>,
+    /// Ticks in all.
+    pub executed: u64,
     pub mode: Mode,
     /// The current job has not waited, so that its whole budget is due by its deadline.
     pub full: bool,
@@ -96,6 +101,8 @@ impl Hart {
         self.vcpus.push(Vcpu {
             name,
             account: Account::new(reservation, kind, 0).with_overhead(self.overheads.job),
+            record: Rc::default(),
+            executed: 0,
             mode: Mode::NotStarted,
             full: true,
             overhead: 0,
@@ -138,11 +145,12 @@ impl Hart {
         for (i, v) in self.vcpus.iter_mut().enumerate() {
             match v.mode {
                 Mode::Ended(at) if at <= now => {
-                    v.account.release_next(now);
+                    v.account.release_next(now, &v.record);
                     (v.mode, v.full, v.overhead) = (Mode::Ready, true, job);
                 }
                 Mode::Held(at) if at <= now => {
-                    v.account.release_with(v.account.reservation(), now);
+                    v.account
+                        .release_with(v.account.reservation(), now, &v.record);
                     (v.mode, v.full, v.overhead, v.leaving) = (Mode::Ready, true, job, false);
                 }
                 Mode::NotStarted if choice.begin >> i & 1 != 0 => {
@@ -151,12 +159,12 @@ impl Hart {
                     (v.mode, v.full, v.overhead) = (Mode::Ready, true, job);
                 }
                 Mode::Waiting if choice.begin >> i & 1 != 0 => {
-                    let job_before = v.account.jobs;
-                    v.mode = match v.account.wake(now) {
+                    let job_before = v.record.get(Figure::Jobs);
+                    v.mode = match v.account.wake(now, &v.record) {
                         Wake::Now => Mode::Ready,
                         Wake::At(at) => Mode::Ended(at),
                     };
-                    (v.full, v.overhead) = (v.account.jobs != job_before, job);
+                    (v.full, v.overhead) = (v.record.get(Figure::Jobs) != job_before, job);
                 }
                 _ => {}
             }
@@ -205,18 +213,19 @@ impl Hart {
             let start = &mut self.responses[v.name];
             *start = (*start).max(now - v.account.release());
         }
-        v.account.charge(1);
+        v.account.charge(1, self.now, &v.record);
+        v.executed += 1;
         if v.account.left() == 0 {
             if v.full && !self.starts {
                 let response = &mut self.responses[v.name];
                 *response = (*response).max(self.now - v.account.release());
             }
-            v.mode = Mode::Ended(v.account.throttle(self.now));
+            v.mode = Mode::Ended(v.account.throttle(&v.record));
         } else if choice.wait {
             v.mode = if v.account.kind() == Kind::Server && !v.leaving {
                 Mode::Waiting
             } else {
-                Mode::Ended(v.account.end_job(self.now))
+                Mode::Ended(v.account.end_job())
             };
         }
         if v.mode != Mode::Ready {

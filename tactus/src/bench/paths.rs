@@ -26,10 +26,14 @@ fn own(worst: u64) -> u64 {
     (2 * worst).next_multiple_of(50).max(LEAST)
 }
 
+const fn goes_back(end: End) -> bool {
+    matches!(end, End::Back | End::BackBestEffort)
+}
+
 /// Whether a path has a bound of its own: from a guest's trap straight back to the guest. How long another one takes
 /// depends on whose turn it is or on what has come meanwhile, so that those of an end share one.
 const fn has_own(path: &Path) -> bool {
-    matches!(path.end, End::Back) && !path.looked
+    goes_back(path.end) && !path.looked
 }
 
 /// The bounds of the others, by their end: a tenth more than the longest stretch of all, to the next 50 cycles.
@@ -112,7 +116,7 @@ pub fn broken(page: &str, paths: &Paths) -> Vec<String> {
             let like = |known: &[String; 3]| known[0] == *cause && known[2] == *end;
             stated.get(&cells).copied().or_else(|| greatest(&like))
         } else {
-            greatest(&|known| known[2] == *end && (path.end != End::Back || known[1] == *looked))
+            greatest(&|known| known[2] == *end && (!goes_back(path.end) || known[1] == *looked))
         };
         let seen = || {
             let (max, at, hart) = (stretches.max, stretches.at, stretches.hart);
@@ -160,7 +164,7 @@ mod tests {
             privilege: Privilege::Supervisor,
         };
         let mut paths = Paths::new(Watch {
-            real_time: vec![false],
+            real_time: vec![0],
             ..Watch::default()
         });
         let mut now = 0;
@@ -210,8 +214,7 @@ mod tests {
     #[test]
     fn a_page_holds_to_what_it_states() {
         let page = page(&called(0x10, &[2000, 4000]));
-        let line =
-            "| call: base get_spec_version | no | back | 2 | 3000 | 4000 | running 4000 | 8000 |";
+        let line = "| call: base get_spec_version | no | back, BE | 2 | 3000 | 4000 | running 4000 | 8000 |";
         assert!(page.contains(line), "{page}");
         assert_eq!(broken(&page, &called(0x10, &[8000])), [""; 0]);
         let late = broken(&page, &called(0x10, &[20, 8001]));

@@ -363,6 +363,7 @@ fn any_full_system() -> impl Strategy<Value = String> {
         1..20u64,
         5..60u64,
         prop_oneof![Just(100u64), 30..101u64],
+        prop_oneof![3 => Just("server"), 1 => Just("periodic")],
     );
     let by_priority = prop::option::weighted(0.3, Just(()));
     (0..300u32, by_priority, prop::collection::vec(vcpu, 2..7)).prop_map(
@@ -370,10 +371,12 @@ fn any_full_system() -> impl Strategy<Value = String> {
             let reserve = Share(reserve).to_string().replace(' ', "");
             let mut text =
                 format!("[system]\nplatform = \"mpsoc\"\nharts = 2\nbe_reserve = \"{reserve}\"\n");
-            for (number, (hart, several, period, part, deadline)) in vcpus.iter().enumerate() {
+            for (number, vcpu) in vcpus.iter().enumerate() {
+                let (hart, several, period, part, deadline, kind) = vcpu;
                 text += &format!(
                     "[[vm]]\nname = \"vm{number}\"\nimage = \"guest.elf\"\nmemory = \"4MiB\"\n\
-                     [[vm.vcpu]]\nclass = \"rt\"\nperiod = \"{period}ms\"\nbudget = \"{}us\"\n",
+                     [[vm.vcpu]]\nclass = \"rt\"\nkind = \"{kind}\"\n\
+                     period = \"{period}ms\"\nbudget = \"{}us\"\n",
                     (period * part * 10).min(period * deadline * 10)
                 );
                 if *deadline < 100 {
@@ -399,6 +402,10 @@ fn is_refused(verdict: &Verdict) -> bool {
 
 /// The text with another value of a key of the only vCPU of a VM.
 fn with_time(text: &str, vcpu: &str, key: &str, ticks: u64) -> String {
+    with_key(text, vcpu, key, &format!("\"{}ns\"", ticks * 100))
+}
+
+fn with_key(text: &str, vcpu: &str, key: &str, value: &str) -> String {
     let (vm, _) = vcpu.split_once('.').expect("VM and number");
     let begin = text.find(&format!("\"{vm}\"")).expect("the VM");
     let line = text[..begin].lines().count();
@@ -409,7 +416,7 @@ fn with_time(text: &str, vcpu: &str, key: &str, ticks: u64) -> String {
         .expect("its vCPU");
     let at = line_of(text, line + table + 1, key).expect("the key");
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    lines[at - 1] = format!("{key} = \"{}ns\"", ticks * 100);
+    lines[at - 1] = format!("{key} = {value}");
     lines.join("\n")
 }
 
@@ -418,7 +425,7 @@ fn with_time(text: &str, vcpu: &str, key: &str, ticks: u64) -> String {
 fn a_cure_of_the_system_makes_the_system_fit() {
     let mut runner = TestRunner::deterministic();
     let files = files();
-    let (mut systems, mut alone, mut together, mut without) = (0, 0, 0, 0);
+    let (mut systems, mut alone, mut together, mut periodic, mut without) = (0, 0, 0, 0, 0);
     for _ in 0..50 {
         let text = any_full_system()
             .new_tree(&mut runner)
@@ -456,6 +463,13 @@ fn a_cure_of_the_system_makes_the_system_fit() {
             accepted(changed, "together");
             together += 1;
             cured = true;
+            if let Some(vcpus) = &joint.periodic {
+                let changed = vcpus.iter().fold(text.clone(), |text, vcpu| {
+                    with_key(&text, vcpu, "kind", "\"periodic\"")
+                });
+                accepted(changed, "periodic");
+                periodic += 1;
+            }
             if let Some(reserve) = joint.reserve {
                 let value = as_toml(&reserve.to_string());
                 let line = line_of(&text, 1, "be_reserve").expect("it is there");
@@ -468,8 +482,8 @@ fn a_cure_of_the_system_makes_the_system_fit() {
         without += u32::from(!cured);
     }
     assert!(
-        systems > 20 && alone > 20 && together > 15,
-        "{systems} {alone} {together}"
+        systems > 20 && alone > 20 && together > 15 && periodic > 1,
+        "{systems} {alone} {together} {periodic}"
     );
     assert!(without * 10 < systems, "{without} of {systems}");
 }

@@ -63,7 +63,7 @@ pub(crate) use report::{sensitivity_json, to_json as guarantee_json};
 pub use summary::{of_tiles, summary};
 pub(crate) use summary::{row, table};
 pub use tasks::Tasks;
-pub(crate) use time::{percent, time_text};
+pub(crate) use time::{kind_text, percent, time_text};
 
 /// The verdict on a system.
 #[derive(Clone, Debug)]

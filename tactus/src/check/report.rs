@@ -4,13 +4,13 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 use tactus_abi::blob::RealTimePolicy;
-use tactus_policy::reservation::Reservation;
+use tactus_policy::reservation::{Kind, Reservation};
 
 use super::guarantee::{
     Answer, Cures, Guarantee, Hart, Joint, Refused, Sensitivity, Vcpu, WINDOWS_MS,
 };
 use super::summary::{row, table};
-use super::time::{percent, reservation_text, time_text};
+use super::time::{kind_text, percent, reservation_text, time_text};
 use crate::config::Share;
 
 /// The guarantee in words and tables.
@@ -134,6 +134,7 @@ fn vcpus(guarantee: &Guarantee, hart: &Hart) -> String {
     let mut rows = vec![row(&[
         "  vCPU",
         "priority",
+        "kind",
         "period",
         "budget",
         "deadline",
@@ -150,6 +151,7 @@ fn vcpus(guarantee: &Guarantee, hart: &Hart) -> String {
         rows.push(vec![
             format!("  {}", vcpu.name),
             vcpu.priority.map_or_else(|| "-".into(), |p| p.to_string()),
+            kind_text(vcpu.kind).to_owned(),
             of(|times| times.period),
             of(|times| times.budget),
             of(|times| times.deadline),
@@ -168,10 +170,14 @@ fn vcpus(guarantee: &Guarantee, hart: &Hart) -> String {
             },
         ]);
     }
-    // The column of priorities is for harts that go by them.
-    if hart.policy == RealTimePolicy::EarliestDeadline {
+    // The column of kinds is for harts with periodic vCPUs, that of priorities for harts that go by them.
+    let columns = [
+        (2, hart.vcpus.iter().any(|vcpu| vcpu.kind == Kind::Periodic)),
+        (1, hart.policy == RealTimePolicy::FixedPriority),
+    ];
+    for (column, _) in columns.into_iter().filter(|(_, shown)| !shown) {
         for row in &mut rows {
-            row.remove(1);
+            row.remove(column);
         }
     }
     table(&rows)
@@ -392,6 +398,7 @@ fn joint_json(joint: &Joint, hz: u32) -> Value {
         "budgets_permille": joint.permille,
         "changes": changes.collect::<Vec<_>>(),
         "be_reserve_max_permille": joint.reserve.map(|share| share.0),
+        "periodic": joint.periodic,
     })
 }
 
@@ -447,6 +454,7 @@ fn vcpu_json(vcpu: &Vcpu, hz: u32) -> Value {
     let mut object = serde_json::Map::new();
     object.insert("vcpu".into(), json!(vcpu.name));
     object.insert("priority".into(), json!(vcpu.priority));
+    object.insert("kind".into(), json!(kind_text(vcpu.kind)));
     times(&mut object, vcpu.reservation, hz);
     let (response, fits) = match vcpu.answer {
         Answer::Within(ticks) => (Some(ticks), Some(true)),
@@ -480,6 +488,7 @@ fn refused_json(refused: &Refused, hz: u32) -> Value {
         budget,
         period,
         deadline,
+        kind,
         hart,
         reserve,
     } = &refused.cures;
@@ -488,6 +497,7 @@ fn refused_json(refused: &Refused, hz: u32) -> Value {
     time(&mut cures, "budget_max", *budget, hz);
     time(&mut cures, "period_min", *period, hz);
     time(&mut cures, "deadline_min", *deadline, hz);
+    cures.insert("kind".into(), json!(kind.map(kind_text)));
     cures.insert("hart".into(), json!(hart));
     cures.insert(
         "be_reserve_max_permille".into(),

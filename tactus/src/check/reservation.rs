@@ -1,9 +1,10 @@
 //! The times of a real-time vCPU: period, budget and deadline, in ticks.
 
-use tactus_abi::blob::limit;
+use tactus_abi::blob::{LEAST_BUDGET, limit};
 use tactus_policy::reservation::Reservation;
 
 use super::judge::Judge;
+use super::time::time_text;
 use crate::config::{At, Nanoseconds, Span, Vcpu};
 use crate::problem::Code;
 use crate::profile::Profile;
@@ -50,7 +51,7 @@ pub(super) fn check(judge: &mut Judge<'_>, profile: &Profile, vcpu: &Vcpu, title
     let budget_ticks = profile.ticks_for(budget.value);
     let deadline_ticks = deadline.map_or(period_ticks, |time| profile.ticks_within(time.value));
     match Reservation::new(period_ticks, budget_ticks, deadline_ticks) {
-        Some(reservation) => Times::Some(reservation),
+        Some(reservation) => worth_having(judge, profile, title, budget, reservation),
         None => {
             judge.note(
                 Code::BadReservation,
@@ -65,6 +66,40 @@ pub(super) fn check(judge: &mut Judge<'_>, profile: &Profile, vcpu: &Vcpu, title
             Times::Wrong
         }
     }
+}
+
+/// The least budget that a platform takes, in ticks.
+pub(super) fn least_budget(profile: &Profile) -> u64 {
+    LEAST_BUDGET * profile.ticks_for(profile.overheads.interrupt)
+}
+
+/// Refuses a budget of which nothing may be left.
+fn worth_having(
+    judge: &mut Judge<'_>,
+    profile: &Profile,
+    title: &str,
+    budget: &At<Nanoseconds>,
+    reservation: Reservation,
+) -> Times {
+    let least = least_budget(profile);
+    if reservation.budget < least {
+        let interrupt = profile.overheads.interrupt;
+        judge.note(
+            Code::BadReservation,
+            &budget.span,
+            "too small",
+            format!(
+                "the budget of {title}, {}, is less than twice the time of an interrupt, {interrupt}, by which a job may have less",
+                budget.value
+            ),
+            format!(
+                "use at least {}, and a longer period for the same share of the hart",
+                time_text(least, profile.timebase_hz)
+            ),
+        );
+        return Times::Wrong;
+    }
+    Times::Some(reservation)
 }
 
 /// The length of a tick; whole nanoseconds on every platform there is.

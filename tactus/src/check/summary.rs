@@ -7,6 +7,8 @@ use tactus_abi::map::{CHANNEL_SOURCE, GIGAPAGE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, R
 use tactus_board::profile::Profile;
 use tactus_planning::stage2::{Mapping, leaf_size};
 
+use tactus_policy::reservation::Kind;
+
 use super::parts;
 use super::time::{reservation_text, time_text};
 use super::{Verdict, command::tally};
@@ -205,7 +207,11 @@ fn order(plan: &Plan, vcpu: &Vcpu) -> String {
     let times = vcpu.reservation.map(|times| reservation_text(times, hz));
     let parts = vcpu.priority.map(|priority| priority.to_string());
     let parts: Vec<String> = parts.into_iter().chain(times).collect();
-    parts.join(": ")
+    let kind = match vcpu.kind {
+        Kind::Server => "",
+        Kind::Periodic => ", periodic",
+    };
+    parts.join(": ") + kind
 }
 
 /// The VMs that may read what their harts do for others.

@@ -3,11 +3,10 @@
 use tactus_abi::blob::{Overheads, RealTimePolicy, limit, part};
 use tactus_planning::analysis::{self, Ranked};
 use tactus_planning::supply::{Completion, GuestTask, Supply, completion};
-use tactus_policy::admission;
 use tactus_policy::demand::Verdict;
-use tactus_policy::reservation::Reservation;
+use tactus_policy::reservation::{Kind, Reservation, Task as Reserved};
 
-use super::guarantee::{Answer, Guarantee, Hart, KIND, Vcpu, greatest, least};
+use super::guarantee::{Answer, Guarantee, Hart, Vcpu, greatest, least};
 use super::judge::Judge;
 use super::names;
 use super::parts;
@@ -334,7 +333,7 @@ impl Inside<'_> {
         let place = |hart: &Hart| hart.vcpus.iter().position(|vcpu| vcpu.name == self.name);
         let (hart, place) = harts.find_map(|hart| Some((hart, place(hart)?)))?;
         let vcpu = &hart.vcpus[place];
-        let reservation = vcpu.reservation?;
+        let own = vcpu.task()?;
         let within = match &vcpu.answer {
             Answer::Within(_) if self.changes && is_movable(self.written) => {
                 let problem = Problem::new(
@@ -353,7 +352,7 @@ impl Inside<'_> {
                 ));
                 return None;
             }
-            Answer::Within(_) if self.changes => reservation.deadline,
+            Answer::Within(_) if self.changes => own.reservation.deadline,
             Answer::Within(within) => *within,
             Answer::Unbounded(other) => {
                 let problem = Problem::new(
@@ -371,28 +370,30 @@ impl Inside<'_> {
             Answer::Late | Answer::None => return None,
         };
         let times: Vec<GuestTask> = tasks.iter().map(|task| task.times).collect();
-        let supply = supply(reservation, within, &times, &self.guarantee.overheads);
+        let supply = supply(own, within, &times, &self.guarantee.overheads);
         let completions: Vec<Completion> = (0..times.len())
             .map(|which| completion(&times, which, &supply))
             .collect();
         for which in 0..tasks.len() {
             if !completions[which].is_in_time() {
-                let budget = self.budget(hart, place, vcpu, &times, which, &completions);
                 let one = Late {
                     inside: self,
+                    hart,
+                    place,
                     tasks,
                     times: &times,
+                    completions: &completions,
                     which,
-                    reservation,
+                    own,
                     within,
                 };
-                one.note(judge, &supply, completions[which], budget);
+                one.note(judge, &supply);
             }
         }
         let all = tasks.iter().zip(completions);
         Some(VcpuTasks {
             name: self.name.clone(),
-            reservation,
+            reservation: own.reservation,
             begin: supply.begin(),
             tasks: all
                 .map(|(task, completion)| Task {
@@ -410,33 +411,6 @@ impl Inside<'_> {
                 .collect(),
         })
     }
-
-    /// The smallest budget of the vCPU with which a task is in time, and no other becomes late.
-    fn budget(
-        &self,
-        hart: &Hart,
-        place: usize,
-        vcpu: &Vcpu,
-        times: &[GuestTask],
-        which: usize,
-        now: &[Completion],
-    ) -> Option<u64> {
-        let own = vcpu.reservation?;
-        let overheads = &self.guarantee.overheads;
-        let holds = |budget: u64| {
-            let changed = Reservation { budget, ..own };
-            let Some(within) = within(hart, place, changed, overheads) else {
-                return false;
-            };
-            let within = if self.changes { own.deadline } else { within };
-            let supply = supply(changed, within, times, overheads);
-            (0..times.len()).all(|one| {
-                one != which && !now[one].is_in_time()
-                    || completion(times, one, &supply).is_in_time()
-            })
-        };
-        least(own.budget + 1, own.budget + vcpu.slack?, holds)
-    }
 }
 
 /// Whether it may run on several harts.
@@ -446,31 +420,20 @@ fn is_movable(vcpu: &config::Vcpu) -> bool {
         .is_some_and(|harts| harts.value.len() > 1)
 }
 
-fn supply(
-    reservation: Reservation,
-    within: u64,
-    tasks: &[GuestTask],
-    overheads: &Overheads,
-) -> Supply {
-    Supply::new(reservation, KIND, within, tasks, overheads)
+fn supply(own: Reserved, within: u64, tasks: &[GuestTask], overheads: &Overheads) -> Supply {
+    Supply::new(own.reservation, own.kind, within, tasks, overheads)
 }
 
 /// When the vCPU at a place of a hart has its budget, with another reservation. `None`: perhaps too late, or another one is.
-fn within(hart: &Hart, place: usize, changed: Reservation, overheads: &Overheads) -> Option<u64> {
-    let reservation = |index: usize| {
-        let changed = (index == place).then_some(changed);
-        changed.or(hart.vcpus[index].reservation)
-    };
+fn within(hart: &Hart, place: usize, changed: Reserved, overheads: &Overheads) -> Option<u64> {
     let task = |index: usize| {
-        Some(admission::Task {
-            reservation: reservation(index)?,
-            kind: KIND,
-        })
+        let changed = (index == place).then_some(changed);
+        changed.or(hart.vcpus[index].task())
     };
     let all = 0..hart.vcpus.len();
     match hart.policy {
         RealTimePolicy::EarliestDeadline => {
-            let tasks: Vec<admission::Task> = all.filter_map(task).collect();
+            let tasks: Vec<Reserved> = all.filter_map(task).collect();
             let fits = analysis::verdict(tasks.iter().copied(), overheads) == Verdict::Fits;
             let response = analysis::earliest_deadline_response(&tasks, place, overheads)?;
             fits.then_some(response.ticks)
@@ -496,19 +459,24 @@ fn within(hart: &Hart, place: usize, changed: Reservation, overheads: &Overheads
 /// A task that may miss its deadline.
 struct Late<'s> {
     inside: &'s Inside<'s>,
+    hart: &'s Hart,
+    /// Its vCPU's place on that.
+    place: usize,
     tasks: &'s [Seen<'s>],
     times: &'s [GuestTask],
+    completions: &'s [Completion],
     which: usize,
-    reservation: Reservation,
+    /// What its vCPU has.
+    own: Reserved,
     within: u64,
 }
 
 impl Late<'_> {
-    fn note(&self, judge: &mut Judge<'_>, supply: &Supply, now: Completion, budget: Option<u64>) {
+    fn note(&self, judge: &mut Judge<'_>, supply: &Supply) {
         let (one, inside) = (&self.tasks[self.which], self.inside);
         let time = |ticks| inside.time(ticks);
         let own = one.times;
-        let (late, length) = match now {
+        let (late, length) = match self.completions[self.which] {
             Completion::Late(response) => (
                 format!("may be done only {} after its activation", time(response)),
                 response,
@@ -540,8 +508,8 @@ impl Late<'_> {
             time(own.wcet),
             inside.title,
             time(supply.begin()),
-            time(self.reservation.budget),
-            time(self.reservation.period),
+            time(self.own.reservation.budget),
+            time(self.own.reservation.period),
         );
         let key = one
             .written
@@ -549,7 +517,7 @@ impl Late<'_> {
             .as_ref()
             .or(one.written.period.as_ref());
         let span = key.map_or(&one.written.span, |time| &time.span);
-        let problem = Problem::new(Code::LateTask, message, self.cures(budget));
+        let problem = Problem::new(Code::LateTask, message, self.cures());
         let problem = problem.at(judge.source(), span, "may be missed");
         let written = inside.written;
         let vcpu = written
@@ -559,14 +527,45 @@ impl Late<'_> {
         judge.add(problem.at(judge.source(), vcpu, format!("what {} has", inside.name)));
     }
 
+    /// Whether the task is in time with that of its vCPU, and no other becomes late.
+    fn is_in_time_with(&self, changed: Reserved) -> bool {
+        let overheads = &self.inside.guarantee.overheads;
+        let Some(within) = within(self.hart, self.place, changed, overheads) else {
+            return false;
+        };
+        let within = if self.inside.changes {
+            changed.reservation.deadline
+        } else {
+            within
+        };
+        let supply = supply(changed, within, self.times, overheads);
+        (0..self.times.len()).all(|one| {
+            one != self.which && !self.completions[one].is_in_time()
+                || completion(self.times, one, &supply).is_in_time()
+        })
+    }
+
+    /// The smallest budget of its vCPU with which it is.
+    fn budget(&self) -> Option<u64> {
+        let Reserved {
+            reservation: own,
+            kind,
+        } = self.own;
+        let slack = self.hart.vcpus[self.place].slack?;
+        least(own.budget + 1, own.budget + slack, |budget| {
+            let reservation = Reservation { budget, ..own };
+            self.is_in_time_with(Reserved { reservation, kind })
+        })
+    }
+
     /// Changes of which each alone brings the task in time, and makes no other late.
-    fn cures(&self, budget: Option<u64>) -> String {
+    fn cures(&self) -> String {
         let overheads = &self.inside.guarantee.overheads;
         let own = self.times[self.which];
         let in_time = |changed: GuestTask| {
             let mut times = self.times.to_vec();
             times[self.which] = changed;
-            let supply = supply(self.reservation, self.within, &times, overheads);
+            let supply = supply(self.own, self.within, &times, overheads);
             completion(&times, self.which, &supply).is_in_time()
         };
         let is_implicit = self.tasks[self.which].written.deadline.is_none();
@@ -587,13 +586,20 @@ impl Late<'_> {
         ways.extend(wcet.map(|wcet| format!("a wcet of at most {}", time(wcet))));
         ways.extend(period.map(|period| format!("a period of at least {}", time(period))));
         ways.extend(deadline.map(|deadline| format!("a deadline of at least {}", time(deadline))));
-        ways.extend(budget.map(|budget| {
+        ways.extend(self.budget().map(|budget| {
             format!(
                 "a budget of {} of at least {}",
                 self.inside.name,
                 time(budget)
             )
         }));
+        let server = Reserved {
+            kind: Kind::Server,
+            ..self.own
+        };
+        if self.own.kind == Kind::Periodic && self.is_in_time_with(server) {
+            ways.push(format!("`kind = \"server\"` of {}", self.inside.name));
+        }
         match ways.pop() {
             None => "nothing changed on this task or on its vCPU's budget alone brings it in time; let the tasks before it need less, or give the vCPU a shorter `period`".into(),
             Some(only) if ways.is_empty() => format!("{only} brings it in time"),

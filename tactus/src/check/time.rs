@@ -1,6 +1,6 @@
 //! Times and parts, as people read them.
 
-use tactus_policy::reservation::Reservation;
+use tactus_policy::reservation::{Kind, Reservation};
 
 /// Ticks as a time, exactly, in the largest unit of which there is at least one: "812.3 us".
 pub(crate) fn time_text(ticks: u64, hz: u32) -> String {
@@ -26,6 +26,14 @@ pub(super) fn reservation_text(times: Reservation, hz: u32) -> String {
         text
     } else {
         format!("{text}, by {}", time(times.deadline))
+    }
+}
+
+/// What waiting does to a vCPU's jobs, as the description has it.
+pub(crate) const fn kind_text(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Server => "server",
+        Kind::Periodic => "periodic",
     }
 }
 

@@ -1,6 +1,7 @@
 //! vCPUs and the harts they run on.
 
 use tactus_abi::blob::{RealTimePolicy, limit};
+use tactus_policy::reservation::Kind;
 
 use super::judge::Judge;
 use super::platform::Platform;
@@ -196,6 +197,7 @@ fn check_one(
             priority: Some(priority?.unwrap_or(0)),
             harts,
             reservation: None,
+            kind: Kind::Server,
         });
     }
     let timeless = vcpu.period.is_none() && vcpu.budget.is_none() && vcpu.deadline.is_none();
@@ -221,6 +223,7 @@ fn check_one(
     let times = platform.map_or(Times::None, |platform| {
         reservation::check(judge, &platform.profile, vcpu, title)
     });
+    let kind = kind(judge, vcpu, title);
     let priority = priority(judge, vcpu, title);
     let harts = rt_harts(judge, vcpu, title, harts)?;
     Some(plan::Vcpu {
@@ -232,6 +235,7 @@ fn check_one(
             Times::Some(reservation) => Some(reservation),
             Times::Wrong => return None,
         },
+        kind,
     })
 }
 
@@ -242,18 +246,36 @@ fn only_real_time(judge: &mut Judge<'_>, vcpu: &Vcpu, title: &str) {
         ("budget", &vcpu.budget),
         ("deadline", &vcpu.deadline),
     ];
-    for (key, time) in times {
-        let Some(time) = time else {
-            continue;
-        };
+    let times = times
+        .into_iter()
+        .filter_map(|(key, time)| Some((key, &time.as_ref()?.span)));
+    let kind = vcpu.kind.as_ref().map(|kind| ("kind", &kind.span));
+    for (key, span) in times.chain(kind) {
         judge.note(
             Code::BadReservation,
-            &time.span,
+            span,
             "of a best-effort vCPU",
             format!("{title} is best effort and gets what is left, so it has no `{key}`"),
             "remove it, or make the vCPU `class = \"rt\"`",
         );
     }
+}
+
+/// What waiting does to its jobs.
+fn kind(judge: &mut Judge<'_>, vcpu: &Vcpu, title: &str) -> Kind {
+    let Some(kind) = &vcpu.kind else {
+        return Kind::Server;
+    };
+    if vcpu.period.is_none() && !judge.config.is_wrong(&vcpu.span, "period") {
+        judge.note(
+            Code::BadReservation,
+            &kind.span,
+            "of a vCPU without jobs",
+            format!("{title} has a `kind` and no reservation, so that it has no jobs that could end when it waits"),
+            "remove it, or give the vCPU a `period` and a `budget`",
+        );
+    }
+    kind.value
 }
 
 /// The priority, if it is given. `None`, noted: there is no such priority.

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use tactus_abi::blob::{Migration, ReadyQueue};
+use tactus_policy::reservation::Kind;
 
 use super::source::{At, Source, Span};
 use super::unit::{Address, ColourRange, Nanoseconds, Share, Size, Station};
@@ -303,6 +304,8 @@ pub struct Vcpu {
     pub unlimited: Option<Span>,
     /// Time after its release by which a job has had its budget; default: the period.
     pub deadline: Option<At<Nanoseconds>>,
+    /// What waiting does to a job; default: [`Kind::Server`].
+    pub kind: Option<At<Kind>>,
 }
 
 /// `[[vm.task]]`: a task of a VM's operating system, or an interrupt handler, by fixed priorities.

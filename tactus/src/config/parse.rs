@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tactus_abi::blob::{Migration, ReadyQueue};
+use tactus_policy::reservation::Kind;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -111,6 +112,7 @@ const VCPU: &[Key] = &[
     ("period", "\"1ms\""),
     ("budget", "\"200us\""),
     ("deadline", "\"1ms\""),
+    ("kind", "\"periodic\""),
 ];
 const TASK: &[Key] = &[
     ("name", "\"control\""),
@@ -254,6 +256,22 @@ impl Value for IoPolicy {
 
     fn meant(value: &DeValue<'_>) -> Option<Meant> {
         meant_word(value, &["round-robin", "fixed-priority", "fifo"])
+    }
+}
+
+impl Value for Kind {
+    const EXPECTED: &'static str = "`\"server\"` or `\"periodic\"`";
+
+    fn read(value: &DeValue<'_>) -> Option<Self> {
+        match value.as_str()? {
+            "server" => Some(Self::Server),
+            "periodic" => Some(Self::Periodic),
+            _ => None,
+        }
+    }
+
+    fn meant(value: &DeValue<'_>) -> Option<Meant> {
+        meant_word(value, &["server", "periodic"])
     }
 }
 
@@ -697,6 +715,7 @@ fn read_vcpu(reader: &mut Reader, vm: &str, index: usize, mut table: Table<'_>) 
         budget,
         unlimited: unlimited.map(|value| value.span()),
         deadline: table.optional(reader, "deadline"),
+        kind: table.optional(reader, "kind"),
     };
     table.finish(reader);
     vcpu

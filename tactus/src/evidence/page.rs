@@ -9,7 +9,9 @@ use tactus_abi::blob::RealTimePolicy;
 use super::Evidence;
 use super::campaign::Campaign;
 use super::figures::FIGURES;
-use crate::check::{Answer, Hart, Vcpu, WINDOWS_MS, percent, report_of_tasks, time_text};
+use crate::check::{
+    Answer, Hart, Vcpu, WINDOWS_MS, kind_text, percent, report_of_tasks, time_text,
+};
 use crate::problem::count;
 use crate::report::page::{fill, hash};
 
@@ -275,6 +277,7 @@ fn of_hart(body: &mut Body, evidence: &Evidence<'_>, hart: &Hart) {
         vec![
             vcpu.name.clone(),
             vcpu.priority.map_or_else(|| "-".into(), |p| p.to_string()),
+            kind_text(vcpu.kind).to_owned(),
             optional(times.map(|times| times.period)),
             optional(times.map(|times| times.budget)),
             optional(times.map(|times| times.deadline)),
@@ -292,6 +295,7 @@ fn of_hart(body: &mut Body, evidence: &Evidence<'_>, hart: &Hart) {
     let mut head = vec![
         "vCPU",
         "priority",
+        "kind",
         "period",
         "budget",
         "deadline",

@@ -5,6 +5,7 @@ use tactus_abi::blob::{
     Segment, VERSION, Vcpu, Vm, checksum, limit,
 };
 use tactus_planning::colours::Colours;
+use tactus_policy::reservation::Kind;
 use zerocopy::{Immutable, IntoBytes};
 
 use crate::config;
@@ -131,6 +132,7 @@ impl Tables {
                     config::Class::Be => Class::BestEffort,
                 } as u32,
                 priority: vcpu.priority.unwrap_or(u8::MAX).into(),
+                periodic: (vcpu.kind == Kind::Periodic).into(),
                 harts: mask(&mut vcpu.harts.iter().copied()),
                 period: reservation.map_or(0, |times| times.period),
                 budget: reservation.map_or(0, |times| times.budget),
@@ -142,6 +144,7 @@ impl Tables {
             index: 0,
             class: Class::RealTime as u32,
             priority: u8::MAX.into(),
+            periodic: 0,
             harts: mask(&mut plan.deadline_harts()),
             period: 0,
             budget: 0,

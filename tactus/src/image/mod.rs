@@ -28,8 +28,8 @@ pub struct Image {
     pub bytes: Vec<u8>,
     /// The VMs' names; VM `n` writes to console stream `n + 1`.
     pub vms: Vec<String>,
-    /// Of each VM, whether it has real-time vCPUs in its configuration.
-    pub real_time: Vec<bool>,
+    /// Of each VM, the harts, as bits, that may run a real-time vCPU of its configuration.
+    pub real_time: Vec<u64>,
     /// Harts the machine must have (QEMU's `-smp`).
     pub harts: usize,
     /// Bytes of memory the machine must have (QEMU's `-m`).
@@ -112,7 +112,7 @@ pub fn build(verdict: Verdict) -> Result<Image, Refusal> {
     Ok(Image {
         bytes: image_bytes(&plan),
         vms: plan.vms.iter().map(|vm| vm.name.clone()).collect(),
-        real_time: plan.vms.iter().map(has_real_time).collect(),
+        real_time: plan.vms.iter().map(real_time_harts).collect(),
         harts: plan.harts as usize,
         memory: plan.memory.size(),
         timebase_hz: plan.profile.timebase_hz,
@@ -141,8 +141,12 @@ fn no_image(verdict: &Verdict) -> Option<Problem> {
     })
 }
 
-fn has_real_time(vm: &plan::Vm) -> bool {
-    vm.vcpus.iter().any(|vcpu| vcpu.class == config::Class::Rt)
+fn real_time_harts(vm: &plan::Vm) -> u64 {
+    let real_time = vm.vcpus.iter();
+    let real_time = real_time.filter(|vcpu| vcpu.class == config::Class::Rt);
+    real_time
+        .flat_map(|vcpu| &vcpu.harts)
+        .fold(0, |harts, hart| harts | 1 << hart)
 }
 
 /// Rounds up to whole pages with zeros.

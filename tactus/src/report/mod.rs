@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
+use tactus_abi::hypercall::JobRecord;
 
 use crate::illegal::Illegal;
 use crate::run::console::Source;
@@ -503,16 +504,62 @@ pub fn migration_table(journal: &Journal) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// The table of real-time vCPUs whose jobs were cut off; `None` without any.
-pub fn overrun_table(journal: &Journal) -> Option<Table> {
-    let mut table =
-        Table::new("Budgets used up", ["VM", "vCPU", "jobs cut off, at least"]).text_columns([0]);
+/// Whether something has gone wrong with a vCPU's jobs.
+pub const fn is_irregular(record: &JobRecord) -> bool {
+    record.overruns > 0 || record.missed > 0 || record.skipped > 0
+}
+
+/// The table of how the jobs of real-time vCPUs have gone, as far as the hypervisor has told; `None` without any.
+pub fn jobs_table(journal: &Journal) -> Option<Table> {
+    let mut table = Table::new(
+        "Jobs of real-time vCPUs",
+        [
+            "VM",
+            "vCPU",
+            "jobs",
+            "cut off",
+            "late",
+            "releases skipped",
+            "released late, at most us",
+            "executed, at most us",
+            "held up, at most us",
+        ],
+    )
+    .text_columns([0]);
+    let micros = |ticks: u64| format!("{:.1}", journal.seconds(ticks) * 1e6);
     for vm in &journal.vms {
-        for (vcpu, count) in &vm.overruns {
-            table.row([vm.name.clone(), vcpu.to_string(), count.to_string()]);
+        for (vcpu, record) in &vm.jobs {
+            table.row([
+                vm.name.clone(),
+                vcpu.to_string(),
+                record.jobs.to_string(),
+                record.overruns.to_string(),
+                record.missed.to_string(),
+                record.skipped.to_string(),
+                micros(record.late_max),
+                micros(record.used_max),
+                micros(record.interference_max),
+            ]);
         }
     }
     (!table.rows.is_empty()).then_some(table)
+}
+
+/// How a vCPU's jobs have gone, for programs; times in seconds.
+fn jobs_json(journal: &Journal, record: &JobRecord) -> Value {
+    let seconds = |ticks: u64| journal.seconds(ticks);
+    json!({
+        "jobs": record.jobs,
+        "overruns": record.overruns,
+        "missed": record.missed,
+        "skipped": record.skipped,
+        "used_seconds": seconds(record.used),
+        "used_max_seconds": seconds(record.used_max),
+        "lost_seconds": seconds(record.lost),
+        "interference_max_seconds": seconds(record.interference_max),
+        "late_max_seconds": seconds(record.late_max),
+        "late": record.late,
+    })
 }
 
 /// A fault's cause in words, with what the hypervisor made of it.
@@ -657,7 +704,7 @@ pub fn journal_text(journal: &Journal) -> String {
     let mut parts = Vec::new();
     parts.push(vm_table(journal).text());
     parts.extend(fault_table(journal).map(|table| table.text()));
-    parts.extend(overrun_table(journal).map(|table| table.text()));
+    parts.extend(jobs_table(journal).map(|table| table.text()));
     parts.extend(migration_table(journal).map(|table| table.text()));
     parts.extend(metric_table(journal).map(|table| table.text()));
     for quantity in quantities(journal) {
@@ -903,10 +950,10 @@ pub fn report_json(outcome: &Outcome, system: &str) -> Value {
                 .iter()
                 .map(|(name, reason)| json!({ "name": name, "reason": reason }))
                 .collect();
-            let overruns: Map<String, Value> = vm
-                .overruns
+            let jobs: Map<String, Value> = vm
+                .jobs
                 .iter()
-                .map(|(vcpu, count)| (vcpu.to_string(), json!(count)))
+                .map(|(vcpu, record)| (vcpu.to_string(), jobs_json(journal, record)))
                 .collect();
             let kernel_entries: Map<String, Value> = vm
                 .kernel_entries
@@ -923,7 +970,7 @@ pub fn report_json(outcome: &Outcome, system: &str) -> Value {
                 "code": vm.off.map(|off| off.code),
                 "faults": vm.faults,
                 "restarts": vm.restarts,
-                "overruns_at_least": overruns,
+                "jobs": jobs,
                 "kernel_entries": kernel_entries,
                 "phases": vm.phases,
                 "checks_passed": vm.passed,
@@ -1043,7 +1090,7 @@ fn report_markdown(outcome: &Outcome, system: &str) -> String {
     parts.extend(cpu_table(journal).map(|table| table.markdown()));
     parts.push(vm_table(journal).markdown());
     parts.extend(fault_table(journal).map(|table| table.markdown()));
-    parts.extend(overrun_table(journal).map(|table| table.markdown()));
+    parts.extend(jobs_table(journal).map(|table| table.markdown()));
     parts.extend(migration_table(journal).map(|table| table.markdown()));
     parts.extend(metric_table(journal).map(|table| table.markdown()));
     parts.extend(timed_output_table(outcome).map(|table| table.markdown()));

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use tactus_abi::hypercall::JobRecord;
+
 use super::console::{Carriage, Consoles, Line, Piece, Source};
 use super::pulses::Pulses;
 use super::record::{self, Consumer, Fault, GuestRecord, LogRecord, OffReason};
@@ -21,7 +23,7 @@ pub mod bound {
     pub const SERIES: usize = 16;
     /// Different pins of one VM that pulses are kept of.
     pub const PULSES: usize = 32;
-    /// vCPUs of one VM whose overruns are kept.
+    /// vCPUs of one VM of which is kept how their jobs have gone.
     pub const VCPUS: usize = 128;
     /// Faults kept in full; all are counted.
     pub const FAULTS: usize = 1000;
@@ -79,8 +81,8 @@ pub struct VmJournal {
     pub faults: u64,
     /// Restarts.
     pub restarts: u64,
-    /// How many jobs of each of its real-time vCPUs have been cut off, at least.
-    pub overruns: BTreeMap<u64, u64>,
+    /// How the jobs of its real-time vCPUs have gone, by number, as was told last.
+    pub jobs: BTreeMap<u64, JobRecord>,
     /// How often each vCPU has left a hart for user level only for its kernel, by number.
     pub kernel_entries: BTreeMap<u64, u64>,
     /// The phases it announced.
@@ -232,7 +234,7 @@ impl Journal {
                     may_load: false,
                     faults: 0,
                     restarts: 0,
-                    overruns: BTreeMap::new(),
+                    jobs: BTreeMap::new(),
                     kernel_entries: BTreeMap::new(),
                     phases: Vec::new(),
                     passed: Vec::new(),
@@ -446,14 +448,13 @@ impl Journal {
                     vm.off = None;
                 }
             }
-            LogRecord::Overrun {
-                vm, vcpu, count, ..
+            LogRecord::Jobs {
+                vm, vcpu, record, ..
             } => {
                 if let Some(vm) = self.vm_mut(vm)
-                    && (vm.overruns.len() < bound::VCPUS || vm.overruns.contains_key(vcpu))
+                    && (vm.jobs.len() < bound::VCPUS || vm.jobs.contains_key(vcpu))
                 {
-                    let most = vm.overruns.entry(*vcpu).or_default();
-                    *most = (*most).max(*count);
+                    vm.jobs.insert(*vcpu, *record);
                 }
             }
             LogRecord::Off {

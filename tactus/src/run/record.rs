@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use tactus_abi::hypercall::JobRecord;
 use tactus_abi::record::PREFIX;
 
 use super::pulses::Pulses;
@@ -172,14 +173,14 @@ pub enum LogRecord {
         /// When.
         time: u64,
     },
-    /// A real-time vCPU's jobs have been cut off, as their budget was used up.
-    Overrun {
+    /// How a real-time vCPU's jobs have gone by now.
+    Jobs {
         /// The VM.
         vm: String,
         /// The vCPU's number within it.
         vcpu: u64,
-        /// How often by now.
-        count: u64,
+        /// What was counted.
+        record: JobRecord,
         /// When.
         time: u64,
     },
@@ -243,7 +244,7 @@ impl LogRecord {
             Self::Boot { time, .. }
             | Self::Start { time, .. }
             | Self::Restart { time, .. }
-            | Self::Overrun { time, .. }
+            | Self::Jobs { time, .. }
             | Self::Off { time, .. }
             | Self::End { time } => Some(*time),
             Self::Fault(fault) => Some(fault.time),
@@ -359,10 +360,10 @@ pub fn parse_log(text: &str) -> Result<LogRecord, Malformed> {
             count: fields.number("count")?,
             time: time()?,
         }),
-        "overrun" => Ok(LogRecord::Overrun {
+        "jobs" => Ok(LogRecord::Jobs {
             vm: fields.name("vm")?,
             vcpu: fields.number("vcpu")?,
-            count: fields.number("count")?,
+            record: fields.job_record("record")?,
             time: time()?,
         }),
         "off" => Ok(LogRecord::Off {
@@ -440,6 +441,19 @@ impl<'a> Fields<'a> {
             quote(self.kind),
             quote(value)
         ))
+    }
+
+    /// All figures of a [`JobRecord`], in their order, each with a comma behind it.
+    fn job_record(&self, key: &str) -> Result<JobRecord, Malformed> {
+        let text = self.text(key)?;
+        let figures: Option<Vec<u64>> = text
+            .split_terminator(',')
+            .map(|figure| figure.parse().ok())
+            .collect();
+        figures
+            .and_then(|figures| figures.try_into().ok())
+            .map(JobRecord::of_words)
+            .ok_or_else(|| self.bad(key, text))
     }
 
     /// A name: not empty, not longer than [`NAME_MAX`], nothing that a terminal would act on.

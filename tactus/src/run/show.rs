@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
+use tactus_abi::hypercall::JobRecord;
 
 use super::console::{Line, Source};
 use super::heartbeat::Heartbeat;
@@ -269,16 +270,15 @@ fn in_words(record: &LogRecord, journal: &Journal) -> Option<String> {
         LogRecord::Restart { vm, count, time } => {
             format!("{}: {vm} starts again (restart {count})", at(time))
         }
-        LogRecord::Overrun {
+        LogRecord::Jobs {
             vm,
             vcpu,
-            count,
+            record,
             time,
-        } => format!(
-            "{}: vCPU {vcpu} of {vm} has used up its budget and waits for its next job ({count} {} so far)",
-            at(time),
-            plural(*count, "time")
-        ),
+        } => {
+            let irregular = irregular(record)?;
+            format!("{}: vCPU {vcpu} of {vm} so far: {irregular}", at(time))
+        }
         LogRecord::Off {
             vm,
             reason,
@@ -298,6 +298,21 @@ fn in_words(record: &LogRecord, journal: &Journal) -> Option<String> {
         LogRecord::Panic { reason } => format!("panic: {reason}"),
         LogRecord::Usage { .. } | LogRecord::Migration { .. } => return None,
     })
+}
+
+/// What has gone wrong with a vCPU's jobs; `None`: nothing.
+fn irregular(record: &JobRecord) -> Option<String> {
+    let counts = [
+        (record.overruns, "job", "cut off, as the budget was used up"),
+        (record.missed, "job", "late"),
+        (record.skipped, "release", "skipped"),
+    ];
+    let parts: Vec<String> = counts
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, noun, what)| format!("{count} {} {what}", plural(count, noun)))
+        .collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 fn plural(count: u64, noun: &str) -> String {

@@ -4,6 +4,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use tactus_bench::{Moments, Random, busy_until, next_release};
+use tactus_guest::abi::hypercall::JobRecord;
 use tactus_guest::rt::{self, Reservation, RtStack, RtStatus, RtVcpu};
 use tactus_guest::stopwatch::{self, Scale};
 use tactus_guest::time;
@@ -64,14 +65,8 @@ impl App {
                 period: 0,
                 budget: 0,
                 deadline: 0,
-                release: 0,
-                jobs: 0,
-                overruns: 0,
-                missed: 0,
-                used: 0,
-                used_max: 0,
                 hart: 0,
-                reserved: 0,
+                record: JobRecord::of_words([0; JobRecord::WORDS]),
             },
         };
         Self {

@@ -43,7 +43,9 @@ pub fn measure() {
     app::wait_for(&APPS, last + rounds * PERIOD, PERIOD);
     let found = || APPS.iter().filter_map(App::found);
     let late = found().map(|found| found.late.max).max();
-    let lost: u64 = found().map(|f| f.status.missed + f.status.overruns).sum();
+    let lost: u64 = found()
+        .map(|f| f.status.record.missed + f.status.record.overruns)
+        .sum();
     record::metric("crowd", APPS.len(), "count");
     record::metric("crowd_late_max", late.unwrap_or(0), "cycles");
     if lost > 0 {

@@ -80,8 +80,8 @@ pub fn measure() {
         record::metric(name, deviation, "cycles");
         worst = [worst[0].max(mean), worst[1].max(deviation)];
         extremes = [extremes[0].min(late.min), extremes[1].max(late.max)];
-        lost[0] += found.status.overruns;
-        lost[1] += found.status.missed;
+        lost[0] += found.status.record.overruns;
+        lost[1] += found.status.record.missed;
     }
     record::metric("jitter", worst[0], "cycles");
     record::metric("jitter_stddev", worst[1], "cycles");

@@ -101,13 +101,13 @@ pub fn measure() {
     };
     println!(
         "greedy: {} jobs, {} cut off, {} ticks at most",
-        status.jobs, status.overruns, status.used_max
+        status.record.jobs, status.record.overruns, status.record.used_max
     );
-    record::metric("greedy_overruns", status.overruns, "count");
+    record::metric("greedy_overruns", status.record.overruns, "count");
     if alone {
         let budget = scale.cycles(GREEDY.budget);
         let longest = JOBS.longest.load(Ordering::Relaxed);
-        let charged = scale.cycles(status.used_max);
+        let charged = scale.cycles(status.record.used_max);
         record::metric(
             "budget_ran_cycles_over",
             longest.saturating_sub(budget),
@@ -129,8 +129,8 @@ pub fn measure() {
         return;
     }
     let found = || apps.iter().filter_map(App::found);
-    let missed: u64 = found().map(|found| found.status.missed).sum();
-    let overruns: u64 = found().map(|found| found.status.overruns).sum();
+    let missed: u64 = found().map(|found| found.status.record.missed).sum();
+    let overruns: u64 = found().map(|found| found.status.record.overruns).sum();
     let mean = found().map(|found| found.late.mean()).max();
     let deviation = found().map(|found| found.late.deviation()).max();
     let latest = found().map(|found| found.late.max).max();

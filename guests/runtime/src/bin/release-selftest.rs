@@ -7,6 +7,8 @@
 //! * `server`: waits for channel 0's doorbell and measures how late each answer begins;
 //! * `ringer`: rings channel 0's doorbell every `every_us`, and writes the time of the ring to the channel's memory
 //!   before it;
+//! * `loop`: `turns` times, computes for a while and waits for channel 0's doorbell, and measures how soon one turn follows
+//!   the other;
 //! * `sleeper`: waits for ever, and so takes nothing of its reservation;
 //! * `mover`: makes two real-time vCPUs such that the second fits only when the first moves to the other hart, and
 //!   measures the longest time between two jobs of the first.
@@ -40,6 +42,7 @@ fn main() {
     match devicetree::argument("role") {
         Some("server") => serve(),
         Some("ringer") => ring(),
+        Some("loop") => take_turns(),
         Some("sleeper") => loop {
             trap::wait_for_interrupt();
         },
@@ -84,7 +87,32 @@ fn serve() {
         LATE_TICKS_MAX.load(Ordering::Relaxed),
         "ticks",
     );
-    record::metric("missed", status.missed, "count");
+    record::metric("missed", status.record.missed, "count");
+    record::pass(start::program());
+}
+
+/// Waits after each turn. Rings come more often than once a period.
+fn take_turns() {
+    trap::on_external(|_| {});
+    trap::enable_interrupts();
+    channel().enable_interrupt(1);
+    let (mut began, mut apart) = (0, u64::MAX);
+    for turn in 0..devicetree::number("turns", 50) {
+        trap::wait_for_interrupt();
+        let now = time::now();
+        // The first ones begin when the program does.
+        if turn > 1 {
+            apart = apart.min(now - began);
+        }
+        began = now;
+        while time::now() < began + microseconds("turn_us", 50) {
+            core::hint::spin_loop();
+        }
+    }
+    let status = rt::status().expect("the vCPU has a reservation");
+    record::metric("apart_ticks_min", apart, "ticks");
+    record::metric("missed", status.record.missed, "count");
+    record::metric("jobs", status.record.jobs, "count");
     record::pass(start::program());
 }
 
@@ -166,6 +194,6 @@ fn move_to_other_hart() {
         JOBS[0].apart_ticks_max.load(Ordering::Relaxed),
         "ticks",
     );
-    record::metric("missed", status.missed, "count");
+    record::metric("missed", status.record.missed, "count");
     record::pass(start::program());
 }

@@ -381,25 +381,32 @@ fn overruns_are_cut_off() {
     let least = status.period - status.budget - CUT_OFF_TICKS;
     let pause = GREEDY.longest_pause.load(Ordering::Relaxed);
     assert!(pause >= least, "it was never away for {least} ticks");
-    assert!(status.jobs >= Releases::COUNT as u64, "{status:?}");
+    assert!(status.record.jobs >= Releases::COUNT as u64, "{status:?}");
     // Each of its jobs but the present one was cut off.
-    assert!(status.overruns + 2 >= status.jobs, "{status:?}");
-    assert_eq!(status.missed, 0, "{status:?}");
     assert!(
-        status.used_max <= reservation.budget + CUT_OFF_TICKS,
+        status.record.overruns + 2 >= status.record.jobs,
+        "{status:?}"
+    );
+    assert_eq!(status.record.missed, 0, "{status:?}");
+    assert!(
+        status.record.used_max <= reservation.budget + CUT_OFF_TICKS,
         "{status:?}"
     );
     assert!(
-        status.used <= status.jobs * (reservation.budget + CUT_OFF_TICKS),
+        status.record.used <= status.record.jobs * (reservation.budget + CUT_OFF_TICKS),
         "{status:?}"
     );
     record::metric(
         "rt_overrun_ticks_max",
-        status.used_max.saturating_sub(reservation.budget),
+        status.record.used_max.saturating_sub(reservation.budget),
         "ticks",
     );
     if let Ok(status) = honest.status() {
-        assert_eq!((status.overruns, status.missed), (0, 0), "{status:?}");
+        assert_eq!(
+            (status.record.overruns, status.record.missed),
+            (0, 0),
+            "{status:?}"
+        );
     }
     GREEDY.stop.store(true, Ordering::Relaxed);
     until("their ends", || !greedy.is_alive() && !honest.is_alive());
@@ -426,7 +433,11 @@ fn changes_take_effect() {
             "release {i}, changed at {at}"
         );
     }
-    assert_eq!((status.overruns, status.missed), (0, 0), "{status:?}");
+    assert_eq!(
+        (status.record.overruns, status.record.missed),
+        (0, 0),
+        "{status:?}"
+    );
     assert_eq!(vcpu.delete(), Ok(()));
     let stopped = RELEASES.count();
     wait(Duration::from_millis(5));
@@ -454,7 +465,7 @@ fn changes_end_with_their_vcpu() {
     wait(Duration::from_millis(10));
     let status = greedy.status().expect("it lives");
     assert!(
-        status.jobs >= 8 && status.used_max <= reservation.budget + CUT_OFF_TICKS,
+        status.record.jobs >= 8 && status.record.used_max <= reservation.budget + CUT_OFF_TICKS,
         "{status:?}"
     );
     GREEDY.stop.store(true, Ordering::Relaxed);
@@ -668,8 +679,12 @@ fn stores_make_calls() {
     let status = core::hint::black_box(status);
     assert_eq!((status.period, status.deadline), (2 * period, period));
     // `wfi` ends a job as a yield does.
-    assert!((9..=12).contains(&status.jobs), "{status:?}");
-    assert_eq!((status.overruns, status.missed), (0, 0), "{status:?}");
+    assert!((9..=12).contains(&status.record.jobs), "{status:?}");
+    assert_eq!(
+        (status.record.overruns, status.record.missed),
+        (0, 0),
+        "{status:?}"
+    );
     assert_eq!(call(RT_DELETE, [number, 0, 0, 0, 0, 0]).0, 0);
     until("its end", || call(RT_QUERY, query) == (INVALID_PARAM, 0));
     assert_eq!(call(RT_DELETE, [number, 0, 0, 0, 0, 0]), (INVALID_PARAM, 0));

@@ -3,15 +3,13 @@
 
 use tactus_abi::blob::Overheads;
 use tactus_planning::best_effort::{least_supply, longest_gap};
-use tactus_policy::admission::Task;
-use tactus_policy::reservation::Reservation;
+use tactus_policy::reservation::Task;
 
 use super::super::judge::Judge;
 use super::super::platform::Platform;
 use super::super::time::time_text;
 use super::super::vcpus::Vcpus;
 use super::Guarantee;
-use super::load::server;
 use crate::config::Class;
 use crate::problem::Code;
 
@@ -29,11 +27,10 @@ pub struct BestEffort {
 
 impl BestEffort {
     /// Beside these reservations.
-    pub(super) fn beside(reservations: &[Reservation], overheads: &Overheads, hz: u32) -> Self {
-        let tasks: Vec<Task> = reservations.iter().map(|&times| server(times)).collect();
+    pub(super) fn beside(tasks: &[Task], overheads: &Overheads, hz: u32) -> Self {
         Self {
-            gap: longest_gap(&tasks, overheads),
-            least: WINDOWS_MS.map(|ms| least_supply(&tasks, overheads, ms * u64::from(hz) / 1000)),
+            gap: longest_gap(tasks, overheads),
+            least: WINDOWS_MS.map(|ms| least_supply(tasks, overheads, ms * u64::from(hz) / 1000)),
         }
     }
 }

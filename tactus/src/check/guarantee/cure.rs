@@ -1,7 +1,7 @@
 //! What would make a real-time vCPU fit.
 
 use tactus_abi::blob::{RealTimePolicy, limit};
-use tactus_policy::reservation::Reservation;
+use tactus_policy::reservation::{Kind, Reservation};
 
 use super::super::vcpus::Seen;
 use super::System;
@@ -23,6 +23,8 @@ pub struct Cures {
     pub period: Option<u64>,
     /// The shortest deadline.
     pub deadline: Option<u64>,
+    /// That waiting ends its jobs.
+    pub kind: Option<Kind>,
     /// Another hart.
     pub hart: Option<u32>,
     /// The largest part of each hart for best effort.
@@ -40,6 +42,9 @@ impl Cures {
         }
         if let Some(deadline) = self.deadline {
             ways.push(format!("a deadline of at least {}", time(deadline)));
+        }
+        if self.kind.is_some() {
+            ways.push("`kind = \"periodic\"`, if its jobs are over when it waits".into());
         }
         if let Some(hart) = self.hart {
             ways.push(format!("hart {hart}"));
@@ -75,6 +80,7 @@ impl Cures {
         };
         match joint {
             Some(joint) if !self.whole_system => format!("{own}; {}", joint.text(time)),
+            Some(joint) if self.kind.is_none() => own + &joint.periodic_text(),
             _ => own,
         }
     }
@@ -113,7 +119,9 @@ impl System<'_> {
             Reservation::new(period, own.budget, deadline).filter(|_| has_period)
         };
         let largest = |fits: &dyn Fn(Option<Reservation>) -> bool| {
-            greatest(1, own.budget - 1, |budget| fits(with_budget(budget)))
+            greatest(self.trial.least_budget(), own.budget - 1, |budget| {
+                fits(with_budget(budget))
+            })
         };
         let shortest = |fits: &dyn Fn(Option<Reservation>) -> bool| {
             least(own.period + 1, limit::PERIOD_TICKS, |period| {
@@ -137,6 +145,9 @@ impl System<'_> {
             deadline: soonest(&fits_itself)
                 .filter(|deadline| fits(with_deadline(*deadline)))
                 .or_else(|| soonest(&fits)),
+            kind: (seen.checked.kind == Kind::Server)
+                .then_some(Kind::Periodic)
+                .filter(|_| holds(Change::Periodic(&[index]))),
             hart: self
                 .trial
                 .other_harts(index)

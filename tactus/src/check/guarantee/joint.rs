@@ -28,6 +28,8 @@ pub struct Joint {
     pub changes: Vec<JointChange>,
     /// Enough in place of that: the largest part of each hart for best effort.
     pub reserve: Option<Share>,
+    /// Enough as well: that waiting ends the jobs of these vCPUs.
+    pub periodic: Option<Vec<String>>,
 }
 
 /// A time that a vCPU must have, with those of others.
@@ -84,6 +86,16 @@ fn as_times(steps: &[Step]) -> Vec<(usize, Reservation)> {
 }
 
 impl Joint {
+    /// That waiting ends jobs, in words.
+    pub(super) fn periodic_text(&self) -> String {
+        self.periodic.as_ref().map_or_else(String::new, |vcpus| {
+            format!(
+                "; or `periodic` as the `kind` of {}, if their jobs are over when they wait",
+                vcpus.join(", ")
+            )
+        })
+    }
+
     /// In words, with times as `time` writes ticks.
     pub(in super::super) fn text(&self, time: impl Fn(u64) -> String) -> String {
         let of = |change: &JointChange| {
@@ -108,7 +120,10 @@ impl Joint {
         let reserve = self.reserve.map_or_else(String::new, |reserve| {
             format!("; or with `be_reserve` of at most {reserve}")
         });
-        format!("the whole system fits {how}{reserve}")
+        format!(
+            "the whole system fits {how}{reserve}{}",
+            self.periodic_text()
+        )
     }
 }
 
@@ -134,7 +149,30 @@ impl System<'_> {
             permille,
             changes: steps.iter().map(change).collect(),
             reserve: reserve.map(|thousandths| Share(thousandths as u32)),
+            periodic: self.periodic(refused).map(|indices| {
+                let name = |index: &usize| vcpus.seen[*index].name();
+                indices.iter().map(name).collect()
+            }),
         })
+    }
+
+    /// vCPUs, by number, such that nothing is refused if waiting ends their jobs, and each of them is needed: of those that
+    /// are refused, or else of all.
+    fn periodic(&self, refused: &Refusals) -> Option<Vec<usize>> {
+        let accepts = |indices: &[usize]| self.accepts(Change::Periodic(indices));
+        let servers = self.trial.servers();
+        let own = servers.iter().copied();
+        let own: Vec<usize> = own.filter(|one| refused.vcpus.contains(one)).collect();
+        let mut needed = [own, servers].into_iter().find(|all| accepts(all))?;
+        let mut place = 0;
+        while place < needed.len() {
+            let without = needed.remove(place);
+            if !accepts(&needed) {
+                needed.insert(place, without);
+                place += 1;
+            }
+        }
+        Some(needed)
     }
 
     fn accepts(&self, change: Change<'_>) -> bool {
@@ -150,7 +188,7 @@ impl System<'_> {
     ) -> Option<(Option<u64>, Vec<Step>)> {
         let scaled = |permille: u64| -> Vec<Step> {
             let smaller = reservations.iter().map(|&(index, times)| {
-                let budget = (times.budget * permille / THOUSAND).max(1);
+                let budget = (times.budget * permille / THOUSAND).max(self.trial.least_budget());
                 Step {
                     index,
                     key: Key::Budget,
@@ -186,7 +224,7 @@ impl System<'_> {
                 after.spare(index, &left).then_some(after)
             };
             let enough = Reservation {
-                budget: (own.budget / ENOUGH).max(1),
+                budget: (own.budget / ENOUGH).max(self.trial.least_budget()),
                 ..own
             };
             if after(enough).is_some() {

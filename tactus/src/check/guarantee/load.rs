@@ -2,12 +2,9 @@
 
 use tactus_abi::blob::{Overheads, limit};
 use tactus_planning::analysis;
-use tactus_policy::admission::Task;
 use tactus_policy::demand::{FULL_UTILISATION, Load, Member, Test, Verdict};
-use tactus_policy::reservation::{Kind, Reservation};
+use tactus_policy::reservation::{Kind, Reservation, Task};
 
-/// The vCPUs of the configuration are guests of their own, which wait for interrupts.
-pub(in super::super) const KIND: Kind = Kind::Server;
 /// Places that [`Deadlines::window`] looks at, at most.
 const LOOKS: u32 = 100_000;
 
@@ -56,10 +53,14 @@ impl Deadlines {
         }
     }
 
-    fn load(&self, tasks: &[Reservation]) -> Option<Load> {
+    fn load(&self, tasks: &[Task]) -> Option<Load> {
         let mut load = Load::new(&self.overheads);
         for &task in tasks {
-            load.add(Member::new(task, KIND, self.overheads.job)?);
+            load.add(Member::new(
+                task.reservation,
+                task.kind,
+                self.overheads.job,
+            )?);
         }
         Some(load)
     }
@@ -72,7 +73,7 @@ impl Deadlines {
     }
 
     /// Whether they all fit: as the hypervisor decides at run time.
-    pub(super) fn fit(&self, tasks: &[Reservation]) -> Fit {
+    pub(super) fn fit(&self, tasks: &[Task]) -> Fit {
         if tasks.len() > limit::RESERVATIONS_PER_HART {
             return Fit::Count;
         }
@@ -82,7 +83,7 @@ impl Deadlines {
         if load.utilisation() > FULL_UTILISATION {
             return Fit::Full;
         }
-        if !self.leave_reserve(tasks.iter().copied()) {
+        if !self.leave_reserve(tasks.iter().map(|task| task.reservation)) {
             return Fit::Reserve;
         }
         if tasks.is_empty() {
@@ -97,19 +98,27 @@ impl Deadlines {
     }
 
     /// The first length after one at which what is needed jumps or bends.
-    fn next(&self, tasks: &[Reservation], length: u64) -> u64 {
+    fn next(&self, tasks: &[Task], length: u64) -> u64 {
         let services = self.overheads.service_period;
         let service = length.checked_div(services).map(|n| (n + 1) * services);
-        let deadlines = tasks.iter().map(|task| task.deadline);
-        let later = deadlines.filter(|&deadline| deadline > length);
+        let later = tasks.iter().filter_map(|task| {
+            let Reservation {
+                period, deadline, ..
+            } = task.reservation;
+            match task.kind {
+                _ if length < deadline => Some(deadline),
+                Kind::Server => None,
+                Kind::Periodic => Some(deadline + ((length - deadline) / period + 1) * period),
+            }
+        });
         later.chain(service).min().unwrap_or(u64::MAX)
     }
 
     /// The critical window: the length of which the greatest part may be needed, from the shortest deadline on; the shortest when
     /// there are several. `None` without reservations.
-    pub(super) fn window(&self, tasks: &[Reservation]) -> Option<Window> {
+    pub(super) fn window(&self, tasks: &[Task]) -> Option<Window> {
         let load = self.load(tasks)?;
-        let mut length = tasks.iter().map(|task| task.deadline).min()?;
+        let mut length = deadlines(tasks).min()?;
         let at = |length| Window {
             length,
             demand: load.demand(length),
@@ -135,7 +144,7 @@ impl Deadlines {
 
     /// A window of which more is needed than there is: the critical one, unless what is needed exceeds the length
     /// nowhere but between two bends, where a server's part is rounded up. `None`: there is none, or it is not found.
-    pub(super) fn excess(&self, tasks: &[Reservation]) -> Option<Window> {
+    pub(super) fn excess(&self, tasks: &[Task]) -> Option<Window> {
         let critical = self.window(tasks)?;
         if critical.demand > critical.length {
             return Some(critical);
@@ -144,8 +153,7 @@ impl Deadlines {
         // none.
         let load = self.load(tasks)?;
         let (rate, fixed) = self.line(tasks);
-        let deadlines = tasks.iter().map(|task| task.deadline);
-        let (shortest, longest) = (deadlines.clone().min()?, deadlines.max()?);
+        let (shortest, longest) = (deadlines(tasks).min()?, deadlines(tasks).max()?);
         let horizon = fixed / (1.0 - rate).max(f64::EPSILON);
         let mut length = longest.max(horizon.min((1_u64 << 52) as f64) as u64 + 1);
         for _ in 0..LOOKS {
@@ -162,11 +170,16 @@ impl Deadlines {
     }
 
     /// What is needed of a length is at most `rate` of it and `fixed`.
-    fn line(&self, tasks: &[Reservation]) -> (f64, f64) {
+    fn line(&self, tasks: &[Task]) -> (f64, f64) {
         let parts = tasks.iter().map(|task| {
-            let cost = self.whole(task).budget as f64;
-            let part = cost / task.period as f64;
-            (part, cost - part * task.deadline as f64 + 1.0)
+            let Reservation {
+                period,
+                budget,
+                deadline,
+            } = task.reservation;
+            let cost = (budget + self.overheads.job) as f64;
+            let part = cost / period as f64;
+            (part, cost - part * deadline as f64 + 1.0)
         });
         parts.fold(
             (
@@ -185,35 +198,21 @@ impl Deadlines {
         }
     }
 
-    /// A reservation with the overhead of a job in its budget.
-    fn whole(&self, task: &Reservation) -> Reservation {
-        Reservation {
-            budget: task.budget + self.overheads.job,
-            ..*task
-        }
-    }
-
     /// The longest time from the release of a job of one reservation until it has had its budget, of a set that fits. At most its deadline.
-    pub(super) fn answer(&self, tasks: &[Reservation], one: usize) -> u64 {
-        let all: Vec<Task> = tasks.iter().map(|&task| server(task)).collect();
-        let response = analysis::earliest_deadline_response(&all, one, &self.overheads);
-        response.map_or(tasks[one].deadline, |response| response.ticks)
+    pub(super) fn answer(&self, tasks: &[Task], one: usize) -> u64 {
+        let response = analysis::earliest_deadline_response(tasks, one, &self.overheads);
+        response.map_or(tasks[one].reservation.deadline, |response| response.ticks)
     }
 
     /// The latest time from a release until that job first has the hart, of a set that fits.
-    pub(super) fn start(&self, tasks: &[Reservation], one: usize) -> Option<u64> {
-        let all: Vec<Task> = tasks.iter().map(|&task| server(task)).collect();
-        let start = analysis::earliest_deadline_start(&all, one, &self.overheads);
+    pub(super) fn start(&self, tasks: &[Task], one: usize) -> Option<u64> {
+        let start = analysis::earliest_deadline_start(tasks, one, &self.overheads);
         start.map(|start| start.ticks)
     }
 }
 
-/// A vCPU of the configuration as the analysis needs it.
-pub(super) const fn server(reservation: Reservation) -> Task {
-    Task {
-        reservation,
-        kind: KIND,
-    }
+fn deadlines(tasks: &[Task]) -> impl Iterator<Item = u64> {
+    tasks.iter().map(|task| task.reservation.deadline)
 }
 
 pub(super) fn ratio(of: u64, whole: u64) -> f64 {

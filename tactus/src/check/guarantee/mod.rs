@@ -16,21 +16,21 @@ mod tests;
 
 use tactus_abi::blob::{Overheads, RealTimePolicy};
 use tactus_planning::analysis::{self, Ranked};
-use tactus_policy::reservation::Reservation;
+use tactus_policy::reservation::{Kind, Reservation, Task};
 
 use super::allowance::{self, Allowance};
 use super::judge::Judge;
 use super::platform::Platform;
 use super::vcpus::{Seen, Vcpus};
 use crate::config::Share;
-use load::{Deadlines, Fit, ratio, server};
+use load::{Deadlines, Fit, ratio};
 use trial::{Change, Refusals, Trial};
 
 pub use best_effort::{BestEffort, WINDOWS_MS};
 pub use cure::Cures;
 pub use joint::Joint;
 pub use load::Window;
-pub(super) use load::{KIND, greatest, least};
+pub(super) use load::{greatest, least};
 pub use sensitivity::Sensitivity;
 
 /// What a system guarantees. All times are in ticks of the `time` CSR.
@@ -78,6 +78,8 @@ pub struct Vcpu {
     pub priority: Option<u8>,
     /// Its reservation, if it has one.
     pub reservation: Option<Reservation>,
+    /// What waiting does to a job of that.
+    pub kind: Kind,
     /// When it has had its budget.
     pub answer: Answer,
     /// The latest that a job first has the hart, counted from its release.
@@ -91,6 +93,13 @@ pub struct Vcpu {
 }
 
 impl Vcpu {
+    /// Its reservation, if it has one, with what waiting does to its jobs.
+    pub fn task(&self) -> Option<Task> {
+        let kind = self.kind;
+        self.reservation
+            .map(|reservation| Task { reservation, kind })
+    }
+
     /// How much the ends of jobs that spend the whole budget may vary, as seen from their releases: none ends sooner
     /// than a budget after its release.
     pub fn finish_jitter(&self) -> Option<u64> {
@@ -304,29 +313,35 @@ fn reservation(seen: &Seen<'_>) -> Option<Reservation> {
     seen.checked.reservation
 }
 
+/// A vCPU as the analysis needs it.
+fn task(seen: &Seen<'_>) -> Option<Task> {
+    let kind = seen.checked.kind;
+    reservation(seen).map(|reservation| Task { reservation, kind })
+}
+
 impl System<'_> {
     /// The reservations of a hart.
-    fn tasks(&self, vcpus: &Vcpus<'_>, hart: usize) -> Vec<Reservation> {
+    fn tasks(&self, vcpus: &Vcpus<'_>, hart: usize) -> Vec<Task> {
         let indices = self.placed[hart].iter();
         indices
-            .filter_map(|&index| reservation(&vcpus.seen[index]))
+            .filter_map(|&index| task(&vcpus.seen[index]))
             .collect()
     }
 
     /// The same with one more.
-    fn with(&self, vcpus: &Vcpus<'_>, hart: u32, one: Reservation) -> Vec<Reservation> {
+    fn with(&self, vcpus: &Vcpus<'_>, hart: u32, one: Task) -> Vec<Task> {
         let mut tasks = self.tasks(vcpus, hart as usize);
         tasks.push(one);
         tasks
     }
 
-    fn fits(&self, vcpus: &Vcpus<'_>, hart: u32, one: Reservation) -> bool {
+    fn fits(&self, vcpus: &Vcpus<'_>, hart: u32, one: Task) -> bool {
         self.deadlines.fit(&self.with(vcpus, hart, one)) == Fit::Fits
     }
 
     /// The lowest hart where a vCPU fits.
     fn place(&self, vcpus: &Vcpus<'_>, index: usize) -> Option<u32> {
-        let one = reservation(&vcpus.seen[index])?;
+        let one = task(&vcpus.seen[index])?;
         vcpus
             .deadline_harts(&vcpus.seen[index].checked)
             .find(|&hart| self.fits(vcpus, hart, one))
@@ -342,10 +357,13 @@ impl System<'_> {
         let tasks = self.tasks(vcpus, hart);
         let of = |place: usize, &index: &usize| {
             let seen = &vcpus.seen[index];
-            let own = tasks[place];
+            let Task {
+                reservation: own,
+                kind,
+            } = tasks[place];
             let fits = |budget: u64| {
                 let mut changed = tasks.clone();
-                changed[place].budget = budget;
+                changed[place].reservation.budget = budget;
                 self.deadlines.fit(&changed) == Fit::Fits
                     && within_share(vcpus, allowances, judge, seen, budget)
             };
@@ -353,6 +371,7 @@ impl System<'_> {
                 name: seen.name(),
                 priority: None,
                 reservation: Some(own),
+                kind,
                 answer: Answer::Within(self.deadlines.answer(&tasks, place)),
                 start: self.deadlines.start(&tasks, place),
                 slack: greatest(own.budget, own.deadline, fits).map(|most| most - own.budget),
@@ -423,7 +442,10 @@ impl System<'_> {
             let slack = seen.checked.reservation.filter(has_bound).and_then(|own| {
                 let with = |budget: u64| {
                     let mut changed = tasks.clone();
-                    changed[place].task = Some(server(Reservation { budget, ..own }));
+                    changed[place].task = Some(Task {
+                        reservation: Reservation { budget, ..own },
+                        kind: seen.checked.kind,
+                    });
                     changed
                 };
                 // That it fits itself is necessary, and soon known.
@@ -448,6 +470,7 @@ impl System<'_> {
                 name: seen.name(),
                 priority: seen.checked.priority,
                 reservation: seen.checked.reservation,
+                kind: seen.checked.kind,
                 start: analysis::fixed_priority_start(&tasks, place, overheads)
                     .filter(|_| matches!(answer, Answer::Within(_)))
                     .map(|start| start.ticks),
@@ -457,7 +480,7 @@ impl System<'_> {
                 answer,
             });
         }
-        let reserved: Option<Vec<Reservation>> = all.iter().map(|vcpu| vcpu.reservation).collect();
+        let reserved: Option<Vec<Task>> = all.iter().map(Vcpu::task).collect();
         let hart_of = Hart {
             policy: RealTimePolicy::FixedPriority,
             vcpus: all,
@@ -473,7 +496,7 @@ impl System<'_> {
 fn ranked(seen: &Seen<'_>) -> Option<Ranked> {
     Some(Ranked {
         priority: seen.checked.priority?,
-        task: seen.checked.reservation.map(server),
+        task: task(seen),
     })
 }
 

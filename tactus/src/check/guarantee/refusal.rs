@@ -1,13 +1,13 @@
 //! What is said of real-time vCPUs that do not fit.
 
 use tactus_planning::analysis::Ranked;
-use tactus_policy::reservation::Reservation;
+use tactus_policy::reservation::{Reservation, Task};
 
 use super::super::judge::Judge;
 use super::super::time::{percent, percents_apart, reservation_text, time_text};
 use super::super::vcpus::{Seen, Vcpus};
-use super::load::{Fit, KIND, ratio, server};
-use super::{Hart, Refused, System, priority, ranked, reservation};
+use super::load::{Fit, ratio};
+use super::{Hart, Refused, System, priority, ranked, reservation, task};
 use crate::config::{Share, Span};
 use crate::problem::{Code, Problem, count};
 
@@ -40,7 +40,7 @@ impl System<'_> {
         index: usize,
     ) -> Option<Refused> {
         let seen = &vcpus.seen[index];
-        let one = reservation(seen)?;
+        let one = task(seen)?;
         let harts: Vec<u32> = vcpus.deadline_harts(&seen.checked).collect();
         let reasons: Vec<(u32, Code, String)> = harts
             .iter()
@@ -69,13 +69,13 @@ impl System<'_> {
         judge.note(
             code,
             place(seen),
-            self.times(one),
+            self.times(one.reservation),
             message,
             cures.text(|ticks| self.time(ticks), self.joint.as_ref()),
         );
         Some(Refused {
             name: seen.name(),
-            reservation: one,
+            reservation: one.reservation,
             reasons: reasons
                 .into_iter()
                 .map(|(hart, _, reason)| (hart, reason))
@@ -85,20 +85,15 @@ impl System<'_> {
     }
 
     /// Why a vCPU does not fit a hart that goes by deadlines.
-    fn reason(
-        &self,
-        vcpus: &Vcpus<'_>,
-        hart: u32,
-        seen: &Seen<'_>,
-        one: Reservation,
-    ) -> (Code, String) {
+    fn reason(&self, vcpus: &Vcpus<'_>, hart: u32, seen: &Seen<'_>, one: Task) -> (Code, String) {
         let tasks = self.with(vcpus, hart, one);
+        let one = one.reservation;
         let overheads = &self.deadlines.overheads;
         let part = |more: u64| -> f64 {
-            let each = tasks
-                .iter()
-                .map(|task| ratio(task.budget + more, task.period));
-            each.sum()
+            let times = tasks.iter().map(|task| task.reservation);
+            times
+                .map(|times| ratio(times.budget + more, times.period))
+                .sum()
         };
         let (plain, jobs) = (part(0), part(overheads.job));
         let service = ratio(overheads.service, overheads.service_period);
@@ -140,7 +135,7 @@ impl System<'_> {
             ),
             Fit::Late => (
                 Code::MissesDeadline,
-                self.window_reason(vcpus, hart, seen, one),
+                self.window_reason(vcpus, hart, seen, &tasks),
             ),
             Fit::Fits | Fit::Unproven => (
                 Code::OverSubscribed,
@@ -158,10 +153,9 @@ impl System<'_> {
         vcpus: &Vcpus<'_>,
         hart: u32,
         seen: &Seen<'_>,
-        one: Reservation,
+        tasks: &[Task],
     ) -> String {
-        let tasks = self.with(vcpus, hart, one);
-        let Some(window) = self.deadlines.excess(&tasks) else {
+        let Some(window) = self.deadlines.excess(tasks) else {
             return "deadlines would be missed".into();
         };
         let job = self.deadlines.overheads.job;
@@ -173,10 +167,10 @@ impl System<'_> {
             .iter()
             .map(|task| {
                 let whole = Reservation {
-                    budget: task.budget + job,
-                    ..*task
+                    budget: task.reservation.budget + job,
+                    ..task.reservation
                 };
-                whole.demand(KIND, window.length)
+                whole.demand(task.kind, window.length)
             })
             .zip(names)
             .collect();
@@ -218,10 +212,13 @@ impl System<'_> {
         let own = reservation(seen)?;
         let overheads = &self.deadlines.overheads;
         let cures = self.cures(seen, index);
-        at_leisure[one].task = Some(server(Reservation {
-            deadline: own.period,
-            ..own
-        }));
+        at_leisure[one].task = Some(Task {
+            reservation: Reservation {
+                deadline: own.period,
+                ..own
+            },
+            kind: seen.checked.kind,
+        });
         let before: Vec<String> = here
             .iter()
             .enumerate()

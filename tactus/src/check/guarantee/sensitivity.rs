@@ -2,9 +2,9 @@
 
 use tactus_abi::blob::{Overheads, RealTimePolicy, limit};
 use tactus_planning::analysis::Ranked;
-use tactus_policy::reservation::Reservation;
+use tactus_policy::reservation::{Reservation, Task};
 
-use super::load::{Deadlines, Fit, greatest, least, server};
+use super::load::{Deadlines, Fit, greatest, least};
 use super::{Answer, Guarantee, Hart, Vcpu, priority};
 use crate::check::allowance;
 
@@ -44,7 +44,7 @@ pub struct Margins {
 }
 
 /// The vCPUs of a hart, one of them changed.
-type Changed<'v> = Vec<(&'v Vcpu, Option<Reservation>)>;
+type Changed<'v> = Vec<(&'v Vcpu, Option<Task>)>;
 
 impl Guarantee {
     /// How far until it is refused. `None`: it is.
@@ -191,17 +191,21 @@ impl Guarantee {
         change: impl Fn(&Vcpu) -> Option<Reservation>,
     ) -> bool {
         let deadlines = Deadlines::new(*overheads, self.reserve.0);
-        let changed: Changed<'_> = hart.vcpus.iter().map(|vcpu| (vcpu, change(vcpu))).collect();
-        let tasks: Vec<Reservation> = changed.iter().filter_map(|(_, times)| *times).collect();
+        let task = |vcpu: &Vcpu| {
+            let kind = vcpu.kind;
+            change(vcpu).map(|reservation| Task { reservation, kind })
+        };
+        let changed: Changed<'_> = hart.vcpus.iter().map(|vcpu| (vcpu, task(vcpu))).collect();
+        let tasks: Vec<Task> = changed.iter().filter_map(|(_, task)| *task).collect();
         match hart.policy {
             RealTimePolicy::EarliestDeadline => deadlines.fit(&tasks) == Fit::Fits,
             RealTimePolicy::FixedPriority => {
                 let ranked: Vec<Ranked> = changed
                     .iter()
-                    .filter_map(|(vcpu, times)| {
+                    .filter_map(|(vcpu, task)| {
                         Some(Ranked {
                             priority: vcpu.priority?,
-                            task: times.map(server),
+                            task: *task,
                         })
                     })
                     .collect();
@@ -209,7 +213,7 @@ impl Guarantee {
                     matches!(hart.vcpus[one].answer, Answer::Within(_))
                         && priority::answer(overheads, &ranked, one) == priority::Answer::Late
                 };
-                let reserved = tasks.iter().copied();
+                let reserved = tasks.iter().map(|task| task.reservation);
                 let is_kept = self.reserve.0 == 0
                     || tasks.len() == ranked.len() && deadlines.leave_reserve(reserved);
                 is_kept && !(0..ranked.len()).any(late)

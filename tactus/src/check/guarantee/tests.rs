@@ -7,9 +7,10 @@ use tactus_abi::blob::Overheads;
 use tactus_planning::analysis::Ranked;
 use tactus_planning::best_effort;
 use tactus_policy::admission::{Ledger, Request};
-use tactus_policy::reservation::{Account, Reservation, Wake};
+use tactus_policy::record::{Figure, Record};
+use tactus_policy::reservation::{Account, Kind, Reservation, Task, Wake};
 
-use super::load::{Deadlines, Fit, greatest, least, server};
+use super::load::{Deadlines, Fit, greatest, least};
 use super::priority::{self, Answer};
 
 const NONE: Overheads = Overheads {
@@ -28,6 +29,15 @@ fn any_reservation() -> impl Strategy<Value = Reservation> {
         .prop_map(|(period, deadline, budget)| {
             Reservation::new(period, budget, deadline).expect("in order")
         })
+}
+
+fn any_task() -> impl Strategy<Value = Task> {
+    let kind = prop_oneof![Just(Kind::Server), Just(Kind::Periodic)];
+    (any_reservation(), kind).prop_map(|(reservation, kind)| Task { reservation, kind })
+}
+
+fn times(tasks: &[Task]) -> Vec<Reservation> {
+    tasks.iter().map(|task| task.reservation).collect()
 }
 
 fn any_overheads() -> impl Strategy<Value = Overheads> {
@@ -142,25 +152,31 @@ fn simulate(
     seen
 }
 
+/// What a vCPU may need of a length, with what is taken for its jobs.
+fn demand(task: &Task, overheads: &Overheads, length: u64) -> u64 {
+    let whole = Reservation {
+        budget: task.reservation.budget + overheads.job,
+        ..task.reservation
+    };
+    whole.demand(task.kind, length)
+}
+
 /// Whether no length from the shortest deadline to `to` needs more than it has. Each server's part is rounded up by less than a tick; `slack`
 /// says how much of that is forgiven.
-fn fits_by_hand(tasks: &[Reservation], overheads: &Overheads, to: u64, slack: u64) -> bool {
-    let from = tasks.iter().map(|task| task.deadline).min().unwrap_or(0);
-    let whole: Vec<Reservation> = tasks
+fn fits_by_hand(tasks: &[Task], overheads: &Overheads, to: u64, slack: u64) -> bool {
+    let from = times(tasks)
         .iter()
-        .map(|task| Reservation {
-            budget: task.budget + overheads.job,
-            ..*task
-        })
-        .collect();
+        .map(|one| one.deadline)
+        .min()
+        .unwrap_or(0);
     (from..to).all(|length| {
         let services = match overheads.service_period {
             0 => 0,
             period => length / period + 1,
         };
-        let vcpus: u64 = whole
+        let vcpus: u64 = tasks
             .iter()
-            .map(|task| task.demand(super::load::KIND, length))
+            .map(|task| demand(task, overheads, length))
             .sum();
         overheads.blocking + services * overheads.service + vcpus <= length + slack
     })
@@ -169,7 +185,7 @@ fn fits_by_hand(tasks: &[Reservation], overheads: &Overheads, to: u64, slack: u6
 proptest! {
     #[test]
     fn what_fits_has_no_window_that_does_not(
-        tasks in prop::collection::vec(any_reservation(), 1..5),
+        tasks in prop::collection::vec(any_task(), 1..5),
         overheads in any_overheads(),
     ) {
         let hart = Deadlines::new(overheads, 0);
@@ -192,7 +208,7 @@ proptest! {
 
     #[test]
     fn the_window_is_the_worst_of_all(
-        tasks in prop::collection::vec(any_reservation(), 1..4),
+        tasks in prop::collection::vec(any_task(), 1..4),
         overheads in any_overheads(),
     ) {
         let hart = Deadlines::new(overheads, 0);
@@ -200,24 +216,23 @@ proptest! {
             return Ok(());
         }
         let worst = hart.window(&tasks).expect("a window");
-        let from = tasks.iter().map(|task| task.deadline).min().expect("some");
+        let from = times(&tasks).iter().map(|one| one.deadline).min().expect("some");
         let load = |length: u64| {
-            let whole = tasks.iter().map(|task| Reservation { budget: task.budget + overheads.job, ..*task });
-            let vcpus: u64 = whole.map(|task| task.demand(super::load::KIND, length)).sum();
+            let vcpus: u64 = tasks.iter().map(|task| demand(task, &overheads, length)).sum();
             let services = length.checked_div(overheads.service_period).map_or(0, |n| n + 1);
             overheads.blocking + services * overheads.service + vcpus
         };
         prop_assert_eq!(load(worst.length), worst.demand);
         for length in from..2_000 {
             // Between two bends a server's part is rounded up by less than a tick.
-            let needed = load(length) - tasks.len() as u64;
+            let needed = load(length).saturating_sub(tasks.len() as u64);
             prop_assert!(needed * worst.length <= worst.demand * length, "{length}");
         }
     }
 
     #[test]
     fn answers_are_never_later_than_said(
-        tasks in prop::collection::vec(any_reservation(), 1..4),
+        tasks in prop::collection::vec(any_task(), 1..4),
         overheads in any_overheads(),
         offsets in prop::collection::vec(0..40u64, 4),
     ) {
@@ -227,8 +242,8 @@ proptest! {
         }
         let first = |one: &Job, other: &Job| one.due < other.due;
         for offsets in [&[0; 4], &offsets[..]] {
-            let seen = simulate(&tasks, offsets, &overheads, 3_000, first);
-            for (one, task) in tasks.iter().enumerate() {
+            let seen = simulate(&times(&tasks), offsets, &overheads, 3_000, first);
+            for (one, task) in times(&tasks).iter().enumerate() {
                 let said = hart.answer(&tasks, one);
                 prop_assert!(said <= task.deadline);
                 prop_assert!(seen.responses[one] <= said, "{} > {said} of {one}", seen.responses[one]);
@@ -236,12 +251,11 @@ proptest! {
                 prop_assert!(start + task.budget <= said);
                 prop_assert!(seen.starts[one] <= start, "{} > {start} of {one}", seen.starts[one]);
             }
-            let all: Vec<_> = tasks.iter().map(|&times| server(times)).collect();
-            if let Some(gap) = best_effort::longest_gap(&all, &overheads) {
+            if let Some(gap) = best_effort::longest_gap(&tasks, &overheads) {
                 prop_assert!(seen.gap(3_000) <= gap.min(3_000), "{} > {gap}", seen.gap(3_000));
             }
             for window in [7, 40, 200, 1_000] {
-                let said = best_effort::least_supply(&all, &overheads, window);
+                let said = best_effort::least_supply(&tasks, &overheads, window);
                 let least = seen.least(window, 3_000);
                 prop_assert!(least >= said, "{least} < {said} of {window}");
             }
@@ -250,7 +264,7 @@ proptest! {
 
     #[test]
     fn guests_that_wait_have_their_budgets_as_said(
-        tasks in prop::collection::vec(any_reservation(), 1..4),
+        tasks in prop::collection::vec(any_task(), 1..4),
         overheads in any_overheads(),
         pauses in prop::collection::vec((1..20u64, 0..30u64), 5..17),
     ) {
@@ -268,18 +282,18 @@ proptest! {
 
     #[test]
     fn answers_by_priority_are_never_later_than_said(
-        tasks in prop::collection::vec(any_reservation(), 1..4),
+        tasks in prop::collection::vec(any_task(), 1..4),
         overheads in any_overheads(),
         offsets in prop::collection::vec(0..40u64, 4),
     ) {
         let by_priority: Vec<Ranked> = tasks
             .iter()
             .enumerate()
-            .map(|(index, task)| Ranked { priority: 9 - index as u8, task: Some(server(*task)) })
+            .map(|(index, task)| Ranked { priority: 9 - index as u8, task: Some(*task) })
             .collect();
         let first = |one: &Job, other: &Job| one.task < other.task;
         for offsets in [&[0; 4], &offsets[..]] {
-            let seen = simulate(&tasks, offsets, &overheads, 3_000, first);
+            let seen = simulate(&times(&tasks), offsets, &overheads, 3_000, first);
             let said = priority::answers(&overheads, &by_priority);
             for (one, (seen, said)) in seen.responses.iter().zip(said).enumerate() {
                 if let Answer::Within(said) = said {
@@ -293,6 +307,7 @@ proptest! {
 /// A guest of its own: wants the hart for a while, then waits for a while.
 struct Guest {
     account: Account,
+    record: Record,
     /// It wants the hart (or is held until it may have it) for so many ticks, counted by what it gets.
     wants: u64,
     /// It waits until then.
@@ -306,7 +321,7 @@ struct Guest {
 /// The longest time from a release to the end of the budget, of jobs of guests that wait and wake as `pauses` says, and are wanting all that
 /// time.
 fn simulate_guests(
-    tasks: &[Reservation],
+    tasks: &[Task],
     overheads: &Overheads,
     pauses: &[(u64, u64)],
     length: u64,
@@ -317,7 +332,8 @@ fn simulate_guests(
     let mut guests: Vec<Guest> = tasks
         .iter()
         .map(|task| Guest {
-            account: Account::new(*task, super::load::KIND, 0),
+            account: Account::new(task.reservation, task.kind, 0),
+            record: Record::default(),
             wants: next_pause().0,
             waits_until: 0,
             held_until: None,
@@ -329,17 +345,17 @@ fn simulate_guests(
         for guest in &mut guests {
             if let Some(until) = guest.held_until {
                 if now >= until {
-                    guest.account.release_next(now);
+                    guest.account.release_next(now, &guest.record);
                     guest.held_until = None;
                     guest.whole = true;
                 }
             } else if guest.wants == 0 && now >= guest.waits_until {
                 guest.wants = next_pause().0;
-                let jobs = guest.account.jobs;
-                if let Wake::At(until) = guest.account.wake(now) {
+                let jobs = guest.record.get(Figure::Jobs);
+                if let Wake::At(until) = guest.account.wake(now, &guest.record) {
                     guest.held_until = Some(until.max(now + 1));
                 }
-                guest.whole = guest.account.jobs > jobs;
+                guest.whole = guest.record.get(Figure::Jobs) > jobs;
             }
         }
         if overheads.service_period > 0 && now.is_multiple_of(overheads.service_period) {
@@ -357,19 +373,19 @@ fn simulate_guests(
             continue;
         };
         let guest = &mut guests[index];
-        guest.account.charge(1);
+        guest.account.charge(1, now + 1, &guest.record);
         guest.wants -= 1;
         if guest.account.left() == 0 {
             if guest.whole {
                 worst[index] = worst[index].max(now + 1 - guest.account.release());
             }
-            guest.held_until = Some(guest.account.throttle(now + 1));
+            guest.held_until = Some(guest.account.throttle(&guest.record));
         }
         if guest.wants == 0 {
             guest.waits_until = now + 1 + next_pause().1;
             guest.whole = false;
-            if guest.held_until.take().is_some() {
-                // It waits with nothing left: as much as when it is held.
+            if guest.held_until.take().is_some() || guest.account.kind() == Kind::Periodic {
+                // It waits with nothing left, or that ends its job: as much as when it is held.
                 guest.held_until = Some(guest.account.next_release());
                 guest.wants = next_pause().0;
             }
@@ -383,10 +399,7 @@ fn simulate_guests(
 #[test]
 fn a_refusal_names_a_window_with_more_than_its_length() {
     let mut runner = TestRunner::deterministic();
-    let sets = (
-        prop::collection::vec(any_reservation(), 1..5),
-        any_overheads(),
-    );
+    let sets = (prop::collection::vec(any_task(), 1..5), any_overheads());
     let mut rounded = 0;
     for _ in 0..20_000 {
         let (tasks, overheads) = sets.new_tree(&mut runner).expect("a set").current();
@@ -402,27 +415,33 @@ fn a_refusal_names_a_window_with_more_than_its_length() {
     assert!(rounded > 0);
 }
 
+fn server(reservation: Reservation) -> Task {
+    Task {
+        reservation,
+        kind: Kind::Server,
+    }
+}
+
 #[test]
 fn a_full_hart_fits_when_nothing_is_taken() {
     let hart = Deadlines::new(NONE, 0);
-    let half = |period: u64| Reservation::new(period, period / 2, period).expect("in order");
+    let half =
+        |period: u64| server(Reservation::new(period, period / 2, period).expect("in order"));
+    let small = server(Reservation::new(100, 1, 100).expect("in order"));
     assert_eq!(hart.fit(&[half(10), half(14)]), Fit::Fits);
     assert_eq!(hart.fit(&[half(10), half(14), half(1_000)]), Fit::Full);
     assert_eq!(
         Deadlines::new(NONE, 1).fit(&[half(10), half(14)]),
         Fit::Reserve
     );
-    assert_eq!(
-        hart.fit(&vec![Reservation::new(100, 1, 100).expect("in order"); 33]),
-        Fit::Count
-    );
+    assert_eq!(hart.fit(&[small; 33]), Fit::Count);
 }
 
 #[test]
 fn an_answer_by_deadline_counts_only_what_comes_first() {
     let hart = Deadlines::new(NONE, 0);
-    let short = Reservation::new(10, 3, 10).expect("in order");
-    let long = Reservation::new(1_000, 10, 1_000).expect("in order");
+    let short = server(Reservation::new(10, 3, 10).expect("in order"));
+    let long = server(Reservation::new(1_000, 10, 1_000).expect("in order"));
     // The short one comes first unless its deadline is later than the long one's.
     assert!(hart.answer(&[short, long], 0) <= 10);
     // Of ten ticks seven are left: ten take less than two periods, and one job may have begun before.
@@ -457,20 +476,20 @@ fn searches_find_the_edge() {
 }
 
 /// What the hypervisor would say to one more reservation on a hart with the others.
-fn at_run_time(tasks: &[Reservation], overheads: Overheads, reserve: u32) -> bool {
+fn at_run_time(tasks: &[Task], overheads: Overheads, reserve: u32) -> bool {
     let (last, others) = tasks.split_last().expect("one at least");
-    let request = |index: usize, times: Reservation| Request {
+    let request = |index: usize, task: Task| Request {
         handle: index as u16,
         vm: 0,
-        task: server(times),
+        task,
         harts: 1,
     };
     let mut ledger = Ledger::<1, 8>::new();
     ledger.configure(overheads, reserve, 1, tactus_policy::admission::TERMS_MAX);
     ledger.open_hart(0);
     ledger.set_share(0, 1000);
-    for (index, times) in others.iter().enumerate() {
-        ledger.enter(&request(index, *times), 0);
+    for (index, task) in others.iter().enumerate() {
+        ledger.enter(&request(index, *task), 0);
     }
     let request = request(others.len(), *last);
     ledger.decide(&request, 0).is_ok()
@@ -479,7 +498,7 @@ fn at_run_time(tasks: &[Reservation], overheads: Overheads, reserve: u32) -> boo
 proptest! {
     #[test]
     fn the_hypervisor_decides_the_same(
-        tasks in prop::collection::vec(any_reservation(), 1..6),
+        tasks in prop::collection::vec(any_task(), 1..6),
         overheads in any_overheads(),
         reserve in 0..400u32,
     ) {

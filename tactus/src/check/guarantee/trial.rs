@@ -3,12 +3,13 @@
 
 use tactus_abi::blob::{Overheads, RealTimePolicy};
 use tactus_planning::analysis::Ranked;
-use tactus_policy::reservation::Reservation;
+use tactus_policy::reservation::{Kind, Reservation, Task};
 
 use super::super::platform::Platform;
+use super::super::reservation::least_budget;
 use super::super::vcpus::Vcpus;
 use super::interrupts::{self, Placed};
-use super::load::{Deadlines, Fit, server};
+use super::load::{Deadlines, Fit};
 use super::priority;
 use crate::config::Config;
 
@@ -19,6 +20,8 @@ pub(super) enum Change<'b> {
     Nothing,
     /// vCPUs have these times.
     Times(&'b [(usize, Reservation)]),
+    /// Waiting ends the jobs of these vCPUs.
+    Periodic(&'b [usize]),
     /// A vCPU is not there.
     Without(usize),
     /// A vCPU stays on this hart.
@@ -56,6 +59,7 @@ struct Entry {
     policy: Option<RealTimePolicy>,
     priority: Option<u8>,
     reservation: Option<Reservation>,
+    kind: Kind,
     /// Those that the description lets it run on.
     harts: Vec<u32>,
 }
@@ -81,6 +85,7 @@ impl<'c> Trial<'c> {
             policy: seen.checked.policy(),
             priority: seen.checked.priority,
             reservation: seen.checked.reservation,
+            kind: seen.checked.kind,
             harts: seen.checked.harts.clone(),
         };
         let mut trial = Self {
@@ -104,6 +109,7 @@ impl<'c> Trial<'c> {
         let changed: Vec<usize> = match change {
             Change::Times(times) => times.iter().map(|(index, _)| *index).collect(),
             Change::Without(index) => vec![index],
+            Change::Periodic(indices) => indices.to_vec(),
             _ => return None,
         };
         let mut others = self.apart.clone()?;
@@ -171,16 +177,23 @@ impl<'c> Trial<'c> {
     }
 
     /// `None`: it has none, or is not there.
-    fn reservation(&self, index: usize, change: Change<'_>) -> Option<Reservation> {
-        let own = self.vcpus[index].reservation;
+    fn task(&self, index: usize, change: Change<'_>) -> Option<Task> {
+        let own = &self.vcpus[index];
+        let mut task = Task {
+            reservation: own.reservation?,
+            kind: own.kind,
+        };
         match change {
-            Change::Without(who) if who == index => None,
+            Change::Without(who) if who == index => return None,
+            Change::Periodic(indices) if indices.contains(&index) => task.kind = Kind::Periodic,
             Change::Times(times) => {
-                let changed = times.iter().find(|(who, _)| *who == index);
-                changed.map_or(own, |(_, times)| Some(*times))
+                if let Some((_, times)) = times.iter().find(|(who, _)| *who == index) {
+                    task.reservation = *times;
+                }
             }
-            _ => own,
+            _ => {}
         }
+        Some(task)
     }
 
     /// The numbers of the vCPUs that go by `policy`.
@@ -213,12 +226,12 @@ impl<'c> Trial<'c> {
             });
         let mut placed = vec![Vec::new(); self.policies.len()];
         for (index, harts) in one.into_iter().chain(several) {
-            let Some(times) = self.reservation(index, change) else {
+            let Some(task) = self.task(index, change) else {
                 continue;
             };
             let is_placed = harts.iter().any(|&hart| {
-                let tasks: &mut Vec<Reservation> = &mut placed[hart as usize];
-                tasks.push(times);
+                let tasks: &mut Vec<Task> = &mut placed[hart as usize];
+                tasks.push(task);
                 let fits = deadlines.fit(tasks) == Fit::Fits;
                 if !fits {
                     tasks.pop();
@@ -266,7 +279,7 @@ impl<'c> Trial<'c> {
             .filter_map(|index| {
                 let ranked = Ranked {
                     priority: self.vcpus[index].priority?,
-                    task: self.reservation(index, change).map(server),
+                    task: self.task(index, change),
                 };
                 Some((index, ranked))
             })
@@ -297,6 +310,19 @@ impl<'c> Trial<'c> {
         if reserve > 0 && (unbounded || !deadlines.leave_reserve(reserved())) {
             refused.harts.push(hart);
         }
+    }
+
+    /// The least budget that the platform takes.
+    pub(super) fn least_budget(&self) -> u64 {
+        least_budget(&self.platform.profile)
+    }
+
+    /// Those whose jobs go on when they wait, by number.
+    pub(super) fn servers(&self) -> Vec<usize> {
+        let all = self.vcpus.iter().enumerate();
+        all.filter(|(_, one)| one.reservation.is_some() && one.kind == Kind::Server)
+            .map(|(index, _)| index)
+            .collect()
     }
 
     /// The reservations, by number: of all, or of what is refused.

@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 use super::Error;
 use super::provenance::Commit;
 use super::table::Table;
+use crate::check::kind_text;
 use crate::config::Class;
 use crate::plan;
 
@@ -158,7 +159,8 @@ fn vcpu(vcpu: &plan::Vcpu) -> String {
     }
     if let Some(of) = vcpu.reservation {
         let (period, budget, deadline) = (of.period, of.budget, of.deadline);
-        text += &format!(", {budget} of {period} ticks, deadline {deadline}");
+        let kind = kind_text(vcpu.kind);
+        text += &format!(", {kind}, {budget} of {period} ticks, deadline {deadline}");
     }
     text
 }

@@ -9,7 +9,7 @@ use super::{About, bound, cut};
 use crate::report::samples::Series;
 use crate::report::table::Table;
 use crate::report::unit::Unit;
-use crate::report::{self, Quantity, board, quantities};
+use crate::report::{self, Quantity, board, is_irregular, quantities};
 use crate::run::board::timeline::{Requested, Timeline};
 use crate::run::board::{Facts, Worker};
 use crate::run::console::Source;
@@ -106,7 +106,7 @@ fn tables(outcome: &Outcome) -> Vec<Value> {
     let journal = &outcome.journal;
     let mut tables: Vec<Table> = Vec::new();
     tables.extend(report::fault_table(journal));
-    tables.extend(report::overrun_table(journal));
+    tables.extend(report::jobs_table(journal));
     tables.extend(report::metric_table(journal));
     tables.extend(report::timed_output_table(outcome));
     tables.extend(report::migration_table(journal));
@@ -421,7 +421,9 @@ fn life(journal: &Journal) -> Vec<Value> {
             Ok(LogRecord::Restart { vm, time, .. }) => (vm, "restart", time),
             Ok(LogRecord::Fault(fault)) => (fault.vm, "fault", fault.time),
             Ok(LogRecord::Off { vm, time, .. }) => (vm, "off", time),
-            Ok(LogRecord::Overrun { vm, time, .. }) => (vm, "overrun", time),
+            Ok(LogRecord::Jobs {
+                vm, time, record, ..
+            }) if is_irregular(&record) => (vm, "jobs", time),
             _ => continue,
         };
         let known = journal.vms.iter().position(|known| known.name == vm);

@@ -60,8 +60,8 @@ pub fn looks(program: &[u8]) -> Result<Vec<u64>, String> {
 pub struct Watch {
     /// Addresses at which the hypervisor looks.
     pub looks: Vec<u64>,
-    /// Of each VM, whether it has real-time vCPUs in the configuration.
-    pub real_time: Vec<bool>,
+    /// Of each VM, the harts, as bits, that may run a real-time vCPU of its configuration.
+    pub real_time: Vec<u64>,
 }
 
 impl Watch {
@@ -130,9 +130,11 @@ pub enum Target {
 /// How a stretch ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum End {
-    /// In the VM that the hart came from.
+    /// In the VM that the hart came from, which may have a real-time vCPU there.
     Back,
-    /// In another VM, which has real-time vCPUs.
+    /// In the VM that the hart came from, which has no real-time vCPU there.
+    BackBestEffort,
+    /// In another VM, which may have a real-time vCPU there.
     RealTime,
     /// In another VM, which has none.
     BestEffort,
@@ -297,7 +299,8 @@ impl Paths {
     fn turn(&mut self, cycle: u64, hart: u16, spent: &Spent, doing: Doing) {
         let index = hart;
         let to = Worker::of(doing, self.watch.real_time.len());
-        let real_time = matches!(&to, Worker::Vm(vm) if self.watch.real_time[*vm]);
+        let real_time =
+            matches!(&to, Worker::Vm(vm) if self.watch.real_time[*vm] >> index & 1 != 0);
         let hart = self.hart(hart);
         match (&to, doing) {
             (Worker::Hypervisor | Worker::Firmware | Worker::User, _) => {
@@ -327,7 +330,8 @@ impl Paths {
                 let idle = to == Worker::Idle;
                 let end = match (&to, &hart.from) {
                     (Worker::Idle, _) => End::Idle,
-                    (to, Some(from)) if to == from => End::Back,
+                    (to, Some(from)) if to == from && real_time => End::Back,
+                    (to, Some(from)) if to == from => End::BackBestEffort,
                     _ if real_time => End::RealTime,
                     _ => End::BestEffort,
                 };
@@ -567,7 +571,8 @@ impl fmt::Display for Path {
 impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Back => "back",
+            Self::Back => "back, RT",
+            Self::BackBestEffort => "back, BE",
             Self::RealTime => "other VM, RT",
             Self::BestEffort => "other VM, BE",
             Self::Idle => "idle",
@@ -600,7 +605,7 @@ mod tests {
     fn a_stretch_ends_with_a_look_a_guest_or_a_wait() {
         let mut paths = Paths::new(Watch {
             looks: Vec::new(),
-            real_time: vec![true, false],
+            real_time: vec![0b01, 0],
         });
         let call = Cause::Call(0x10, Some(3));
         let timer = Cause::Interrupt(5);
@@ -637,7 +642,7 @@ mod tests {
             .map(|(path, stretches)| (path.to_string(), stretches.max, stretches.at))
             .collect();
         let wanted = [
-            ("call: base probe_extension to back", 30, 100),
+            ("call: base probe_extension to back, BE", 30, 100),
             ("call: base probe_extension to idle", 20, 300),
             ("interrupt: timer to look", 7, 200),
             ("interrupt: timer, after a look to other VM, RT", 43, 207),
