@@ -3,16 +3,16 @@
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use pyo3::exceptions::{PyKeyError, PyOSError};
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
 use tactus::artifacts::Artifacts;
 use tactus::check::{self, Verdict};
-use tactus::config::{Config, Source};
+use tactus::config::{Config, PlaceError, Source};
 use tactus::problem::Weight;
 use toml_edit::DocumentMut;
 
-use crate::path::Path;
+use crate::path::{self, Path};
 use crate::value;
 use crate::{artifacts, error};
 
@@ -167,10 +167,13 @@ impl System {
     }
 
     /// Changes a copy, and keeps it if the change could be made.
-    fn change(&self, change: impl FnOnce(&mut DocumentMut) -> PyResult<()>) -> PyResult<()> {
+    fn change(
+        &self,
+        change: impl FnOnce(&mut DocumentMut) -> Result<(), PlaceError>,
+    ) -> PyResult<()> {
         let mut document = self.lock();
         let mut changed = document.clone();
-        change(&mut changed)?;
+        change(&mut changed).map_err(|error| path::error(&error))?;
         *document = changed;
         Ok(())
     }
@@ -307,9 +310,8 @@ impl System {
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, path: Path) -> PyResult<Bound<'py, PyAny>> {
-        let item = path.get(&self.lock());
-        let item =
-            item.ok_or_else(|| PyKeyError::new_err(format!("the description has no {path}")))?;
+        let item = path.0.get(&self.lock());
+        let item = item.ok_or_else(|| path::error(&PlaceError::None(path.0)))?;
         value::read_only(py, &item)
     }
 
@@ -321,7 +323,7 @@ impl System {
         path: Path,
         default: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let item = path.get(&self.lock());
+        let item = path.0.get(&self.lock());
         match item {
             Some(item) => value::read_only(py, &item),
             None => Ok(default.unwrap_or_else(|| py.None().into_bound(py))),
@@ -329,22 +331,22 @@ impl System {
     }
 
     fn __contains__(&self, path: Path) -> bool {
-        path.get(&self.lock()).is_some()
+        path.0.get(&self.lock()).is_some()
     }
 
     fn __setitem__(&self, path: Path, new: &Bound<'_, PyAny>) -> PyResult<()> {
         let item = value::item(new)?;
-        self.change(|document| path.set(document, item))
+        self.change(|document| path.0.set(document, item))
     }
 
     fn __delitem__(&self, path: Path) -> PyResult<()> {
-        self.change(|document| path.remove(document))
+        self.change(|document| path.0.remove(document))
     }
 
     /// Add to the list at a place, such as a dict to ``"vm"``; begins the list where there is none.
     fn append(&self, path: Path, new: &Bound<'_, PyAny>) -> PyResult<()> {
         let item = value::item(new)?;
-        self.change(|document| path.append(document, item))
+        self.change(|document| path.0.append(document, item))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

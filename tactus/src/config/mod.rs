@@ -2,6 +2,7 @@
 
 mod model;
 mod parse;
+mod place;
 mod reader;
 mod source;
 mod unit;
@@ -11,6 +12,7 @@ pub use model::{
     Device, FileName, FlashArea, Io, IoPolicies, IoPolicy, IoPort, OnFault, Stimulus, System, Task,
     TimedIo, UartUse, Vcpu, Vm, Window,
 };
+pub use place::{NoPlace, Place, PlaceError};
 pub(crate) use reader::closest;
 pub use source::{At, Source, Span};
 pub use unit::{Address, ColourRange, Nanoseconds, Share, Size, Station};
