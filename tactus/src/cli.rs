@@ -1,5 +1,6 @@
 //! The command line: arguments in, exit code out.
 
+use std::num::NonZero;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,7 +12,7 @@ use crate::artifacts::Artifacts;
 use crate::config::Nanoseconds;
 use crate::run::ends::Files;
 use crate::run::show::Shown;
-use crate::{attack, bench, boot, check, collect, image, man, new, report, run, timed_io};
+use crate::{attack, bench, boot, check, collect, image, man, new, report, run, sweep, timed_io};
 
 /// What the process's exit codes mean; printed by `--help`.
 const EXIT_CODES: &str = "\
@@ -54,6 +55,9 @@ pub enum Command {
     /// Put a hostile guest in the place of each VM in turn, and see what it costs the real-time ones
     #[command(after_help = attack::EXIT_CODES)]
     Attack(AttackArguments),
+    /// Run a system with all combinations of what a file varies, and write a table of what was measured
+    #[command(after_help = sweep::EXIT_CODES)]
+    Sweep(SweepArguments),
     /// Make a report's HTML page again, or one that compares two reports
     #[command(after_help = EXIT_CODES)]
     Report(ReportArguments),
@@ -617,6 +621,32 @@ pub struct AttackArguments {
     pub json: bool,
 }
 
+/// Arguments of `tactus sweep`.
+#[derive(Debug, Args)]
+pub struct SweepArguments {
+    /// The sweep's description
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The Parquet file of the results; default: FILE's name with the extension `.parquet`, in the current directory
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// Write the results as CSV too
+    #[arg(long, value_name = "OUT")]
+    pub csv: Option<PathBuf>,
+    /// Runs at the same time; the results are the same with any number [default: as many as there are cores]
+    #[arg(short, long, value_name = "NUMBER")]
+    pub jobs: Option<NonZero<usize>>,
+    /// End at the first run that is refused, fails or cannot be carried out, and write nothing
+    #[arg(long)]
+    pub strict: bool,
+    /// Print the points and their systems' verdicts, and run nothing
+    #[arg(long, conflicts_with_all = ["output", "csv", "strict", "system"])]
+    pub list: bool,
+    /// Print the description of the system at this point, which `tactus run` takes, and run nothing
+    #[arg(long, value_name = "POINT", conflicts_with_all = ["output", "csv", "strict"])]
+    pub system: Option<usize>,
+}
+
 /// Arguments of `tactus report`.
 #[derive(Debug, Args)]
 pub struct ReportArguments {
@@ -724,6 +754,7 @@ pub fn main() -> ExitCode {
         Command::Boot(arguments) => boot::command(&arguments),
         Command::Bench(arguments) => bench::command(&arguments),
         Command::Attack(arguments) => attack::command(&arguments),
+        Command::Sweep(arguments) => sweep::command(&arguments),
         Command::Report(arguments) => report::command::command(&arguments),
         Command::Artifacts(arguments) => collect::command(&arguments),
         Command::TimedIo(arguments) => timed_io::command(&arguments),

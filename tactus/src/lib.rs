@@ -2,7 +2,8 @@
 //!
 //! Data flows one way: [`config`] reads `system.toml`, [`check`] judges it and lays it out as a [`plan`],
 //! [`image`] makes the boot image of the plan, [`run`] boots it, [`report`] says what happened; [`mod@bench`] repeats
-//! published experiments, [`attack`] tries a system with hostile guests, [`evidence`] writes what an assessor needs.
+//! published experiments, [`sweep`] runs a system with many values of what one varies, [`attack`] tries it with hostile
+//! guests, [`evidence`] writes what an assessor needs.
 
 pub mod accelerators;
 pub mod artifacts;
@@ -12,6 +13,7 @@ pub mod boot;
 pub mod check;
 pub mod cli;
 pub mod collect;
+pub mod columns;
 pub mod config;
 pub mod devicetree;
 pub mod evidence;
@@ -31,6 +33,7 @@ pub mod progress;
 pub mod report;
 pub mod run;
 pub mod stall;
+pub mod sweep;
 mod symbols;
 pub mod tiles;
 pub mod timed_io;

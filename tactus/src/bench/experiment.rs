@@ -568,6 +568,10 @@ pub enum Statistic {
     Min,
     /// The mean.
     Mean,
+    /// The median, to three digits.
+    P50,
+    /// What 99 of 100 do not exceed, to three digits.
+    P99,
     /// What 999 of 1,000 do not exceed, to three digits.
     P999,
     /// How many there are.

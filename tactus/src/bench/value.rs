@@ -6,6 +6,7 @@ use miette::{IntoDiagnostic, WrapErr};
 use object::{Object, ObjectSection, ObjectSegment, SectionKind};
 
 use crate::artifacts::Artifacts;
+use crate::report::samples::Series;
 use crate::report::unit::Unit;
 use crate::run::board::paths::{Path, Paths, Stretches};
 use crate::run::board::sharing::{Sharing, Times};
@@ -179,16 +180,8 @@ fn guests(metric: &Metric, figure: &Figure, done: &Done) -> Result<(f64, Unit), 
 fn samples(source: &SamplesSource, done: &Done) -> Result<(f64, Unit), String> {
     let vm = done.outcome.journal.vm(&source.vm);
     let series = vm.and_then(|vm| vm.series(&source.samples, &source.phase));
-    let of = series.and_then(|series| Some((series, series.summary(1.0)?)));
-    let (series, summary) =
-        of.ok_or_else(|| format!("VM `{}` gave no samples of `{}`", source.vm, source.samples))?;
-    Ok(match source.take {
-        Statistic::Max => (summary.max, series.unit()),
-        Statistic::Min => (summary.min, series.unit()),
-        Statistic::Mean => (summary.mean, series.unit()),
-        Statistic::P999 => (summary.p999, series.unit()),
-        Statistic::Count => (summary.samples as f64, Unit::Count),
-    })
+    let of = series.and_then(|series| source.take.of_series(series));
+    of.ok_or_else(|| format!("VM `{}` gave no samples of `{}`", source.vm, source.samples))
 }
 
 /// What there is of a metric that is of no run.
@@ -507,7 +500,7 @@ impl Statistic {
             Self::Min => Ok(min as f64),
             Self::Mean => Ok(sum as f64 / count as f64),
             Self::Count => Ok(count as f64),
-            Self::P999 => Err("99.9 % of them are not known".to_owned()),
+            Self::P50 | Self::P99 | Self::P999 => Err("they are not known one by one".to_owned()),
         }
     }
 
@@ -518,15 +511,36 @@ impl Statistic {
             Self::Min => figures.iter().min().map(|min| *min as f64),
             Self::Mean if figures.is_empty() => None,
             Self::Mean => Some(figures.iter().sum::<u64>() as f64 / figures.len() as f64),
-            Self::P999 if figures.is_empty() => None,
-            Self::P999 => {
-                let mut sorted = figures.to_vec();
-                sorted.sort_unstable();
-                Some(sorted[(figures.len() * 999).div_ceil(1000) - 1] as f64)
-            }
+            Self::P50 => quantile(figures, 500),
+            Self::P99 => quantile(figures, 990),
+            Self::P999 => quantile(figures, 999),
             Self::Count => Some(figures.len() as f64),
         }
     }
+
+    /// It, of samples, with its unit; `None` without any.
+    pub(crate) fn of_series(self, series: &Series) -> Option<(f64, Unit)> {
+        let summary = series.summary(1.0)?;
+        Some(match self {
+            Self::Max => (summary.max, series.unit()),
+            Self::Min => (summary.min, series.unit()),
+            Self::Mean => (summary.mean, series.unit()),
+            Self::P50 => (summary.p50, series.unit()),
+            Self::P99 => (summary.p99, series.unit()),
+            Self::P999 => (summary.p999, series.unit()),
+            Self::Count => (summary.samples as f64, Unit::Count),
+        })
+    }
+}
+
+/// What so many of 1,000 figures do not exceed; `None` of none.
+fn quantile(figures: &[u64], of_thousand: usize) -> Option<f64> {
+    let last = (figures.len() * of_thousand)
+        .div_ceil(1000)
+        .checked_sub(1)?;
+    let mut sorted = figures.to_vec();
+    sorted.sort_unstable();
+    Some(sorted[last] as f64)
 }
 
 /// Bytes of an ELF file's executable sections.
@@ -598,6 +612,8 @@ mod tests {
         assert_eq!(of(Statistic::Min), Some(1.0));
         assert_eq!(of(Statistic::Mean), Some(1000.5));
         assert_eq!(of(Statistic::P999), Some(1998.0));
+        assert_eq!(of(Statistic::P99), Some(1980.0));
+        assert_eq!(of(Statistic::P50), Some(1000.0));
         assert_eq!(of(Statistic::Count), Some(2000.0));
         assert_eq!(Statistic::P999.of(&[7]), Some(7.0));
         assert_eq!(Statistic::P999.of(&[]), None);

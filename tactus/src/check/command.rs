@@ -108,7 +108,7 @@ pub(crate) fn exit_code(verdict: &Verdict) -> ExitCode {
     })
 }
 
-pub(super) fn to_json(verdict: &Verdict) -> Value {
+pub(crate) fn to_json(verdict: &Verdict) -> Value {
     let problem = |problem: &Problem| {
         let place = problem.place();
         json!({

@@ -54,7 +54,7 @@ use judge::Judge;
 
 pub use chains::Chain;
 pub use command::command;
-pub(crate) use command::{exit_code, print_problems};
+pub(crate) use command::{exit_code, print_problems, to_json};
 pub use guarantee::{Answer, BestEffort, Guarantee, Hart, Sensitivity, Vcpu, WINDOWS_MS};
 pub use inside::report as report_of_tasks;
 pub(crate) use inside::{chains_json, tasks_json};

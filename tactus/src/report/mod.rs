@@ -108,7 +108,7 @@ pub fn prepare(directory: &Path) -> Result<(), Error> {
 }
 
 /// A verdict in words.
-fn verdict_words(verdict: Verdict) -> &'static str {
+pub(crate) fn verdict_words(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Good => "good",
         Verdict::GuestFailed => "a guest failed",

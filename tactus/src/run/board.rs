@@ -64,6 +64,8 @@ pub mod storms;
 pub mod timeline;
 mod watch;
 
+/// The board of a system of another machine, where none is named.
+pub const DEFAULT_PROFILE: &str = "soc";
 /// Virtual time from one look at the run to the next.
 const SLICE: Femtoseconds = Femtoseconds(Femtoseconds::SECOND.0 / 10_000);
 /// Virtual time that a run ends at, at the latest: a second before the board's clock is at its end.
@@ -173,7 +175,9 @@ impl Options {
     /// There is no such profile, or the design's model is not to be had.
     pub fn of(image: &Image, profile: Option<&str>) -> miette::Result<Self> {
         let platform = Profile::names().find(|name| *name == image.platform);
-        let mut options = Self::new(boot::profile(profile.or(platform).unwrap_or("soc"))?);
+        let mut options = Self::new(boot::profile(
+            profile.or(platform).unwrap_or(DEFAULT_PROFILE),
+        )?);
         if let Some(design) = &image.design {
             options.fabric = Some(Fabric::of(design)?);
         }
