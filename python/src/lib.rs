@@ -10,6 +10,7 @@
 //! | `board` | `Board`: a system on the board, run in pieces |
 //! | `until` | `Until` and `Stop`: what a run goes on to, and why it stopped |
 //! | `state` | `Hart`, `Vm` and `Snapshot` |
+//! | `sweep` | systems run with all combinations of what is varied |
 //! | `table` | `Table`: columns that others take over as Arrow |
 //! | `tables` | records, samples, cycles, hits and pins as tables |
 //! | `plot` | `Plot`: pictures as SVG |
@@ -22,6 +23,7 @@ mod error;
 mod path;
 mod plot;
 mod state;
+mod sweep;
 mod system;
 mod table;
 mod tables;
@@ -39,6 +41,8 @@ mod _tactus {
     use crate::plot::Plot;
     #[pymodule_export]
     use crate::state::{Hart, Snapshot, Vm};
+    #[pymodule_export]
+    use crate::sweep::sweep;
     #[pymodule_export]
     use crate::system::{Problem, System};
     #[pymodule_export]

@@ -10,6 +10,7 @@ use tactus::artifacts::Artifacts;
 use tactus::check::{self, Verdict};
 use tactus::config::{Config, PlaceError, Source};
 use tactus::problem::Weight;
+use tactus::sweep::description::Base;
 use toml_edit::DocumentMut;
 
 use crate::path::{self, Path};
@@ -136,6 +137,15 @@ impl System {
             name: self.name.clone(),
             directory: self.directory.clone(),
             text: self.lock().to_string(),
+        }
+    }
+
+    /// The description as what a sweep varies.
+    pub fn base(&self) -> Base {
+        Base {
+            name: self.name.clone(),
+            directory: self.directory.clone(),
+            document: self.lock().clone(),
         }
     }
 

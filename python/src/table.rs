@@ -6,16 +6,17 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::types::{Float64Type, Int32Type, UInt32Type, UInt64Type};
+use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, Float64Array, RecordBatch, RecordBatchIterator, StringArray,
-    StructArray, UInt32Array, UInt64Array,
+    Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch,
+    RecordBatchIterator, StringArray, StructArray, UInt32Array, UInt64Array,
 };
 use arrow_schema::{ArrowError, DataType};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
+use tactus::columns::{self, Values};
 
 const STREAM: &CStr = c"arrow_array_stream";
 const ARRAY: &CStr = c"arrow_array";
@@ -100,6 +101,11 @@ fn value<'py>(py: Python<'py>, column: &dyn Array, row: usize) -> PyResult<Bound
             .as_primitive::<UInt32Type>()
             .value(row)
             .into_bound_py_any(py),
+        DataType::Int64 => column
+            .as_primitive::<Int64Type>()
+            .value(row)
+            .into_bound_py_any(py),
+        DataType::Boolean => column.as_boolean().value(row).into_bound_py_any(py),
         DataType::Float64 => column
             .as_primitive::<Float64Type>()
             .value(row)
@@ -115,6 +121,35 @@ fn value<'py>(py: Python<'py>, column: &dyn Array, row: usize) -> PyResult<Bound
 }
 
 impl Table {
+    /// The tool's columns, with their notes as the schema's metadata.
+    pub fn of(columns: &columns::Columns) -> PyResult<Self> {
+        let array = |values: &Values| -> ArrayRef {
+            match values {
+                Values::Numbers(values) => Arc::new(UInt64Array::from(values.clone())),
+                Values::Integers(values) => Arc::new(Int64Array::from(values.clone())),
+                Values::Figures(values) => Arc::new(Float64Array::from(values.clone())),
+                Values::Flags(values) => Arc::new(BooleanArray::from(values.clone())),
+                Values::Texts(values) => Arc::new(StringArray::from_iter(values)),
+            }
+        };
+        // Whether there are gaps does not depend on the data.
+        let all = columns
+            .iter()
+            .map(|(name, values)| (name, array(values), true));
+        let batch = RecordBatch::try_from_iter_with_nullable(all);
+        let batch = batch.map_err(|error| failed(&error))?;
+        let notes = columns
+            .notes()
+            .map(|(key, text)| (key.to_owned(), text.to_owned()));
+        let schema = batch
+            .schema()
+            .as_ref()
+            .clone()
+            .with_metadata(notes.collect());
+        let batch = batch.with_schema(Arc::new(schema));
+        batch.map(Self).map_err(|error| failed(&error))
+    }
+
     fn list<'py>(&self, py: Python<'py>, column: &ArrayRef) -> PyResult<Bound<'py, PyList>> {
         let values = (0..column.len())
             .map(|row| value(py, column, row))

@@ -24,6 +24,7 @@ from tactus._tactus import (
     __version__,
     artifacts,
     profiles,
+    sweep,
     use_artifacts,
 )
 
@@ -49,5 +50,6 @@ __all__ = [
     "__version__",
     "artifacts",
     "profiles",
+    "sweep",
     "use_artifacts",
 ]

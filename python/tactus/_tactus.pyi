@@ -6,7 +6,7 @@ within a description (``Place``) is a ``str`` such as ``"vm.first.memory"``, or 
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from os import PathLike
 from pathlib import Path
@@ -35,6 +35,7 @@ __all__ = [
     "__version__",
     "artifacts",
     "profiles",
+    "sweep",
     "use_artifacts",
 ]
 
@@ -52,6 +53,27 @@ def use_artifacts(directory: str | PathLike[str]) -> None:
     Without this call they come from the directory that ``TACTUS_ARTIFACTS`` names; else from the package, where it has
     them; else from the clone around the current directory, or the one that the package was built in. The choice holds
     for the process: call this before anything is checked or run.
+    """
+
+def sweep(
+    description: str | PathLike[str] | Mapping[str, Any],
+    *,
+    system: System | None = None,
+    directory: str | PathLike[str] | None = None,
+    jobs: int | None = None,
+    strict: bool = False,
+    output: str | PathLike[str] | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Table:
+    """Run a system with all combinations of what a description varies; gives a table with a row for each run.
+
+    ``description`` is a sweep's file, or what such a file says as a dict; ``system`` takes the place of the system that
+    it names, and paths in it are relative to ``directory``. The table is the one that ``tactus sweep`` writes, and the
+    same whatever ``jobs`` says, the number of runs at a time; without, there are as many as cores.
+
+    ``strict`` raises `TactusError` at the first run that is refused, fails or cannot be carried out. ``output`` is a
+    Parquet file to write, too. ``progress`` is called with the number of runs done, and that of all runs at most.
+    Raises `BadArgument` if the description is not in order. Ctrl-C ends the sweep, and nothing is written.
     """
 
 @final

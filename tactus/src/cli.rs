@@ -553,13 +553,13 @@ pub struct BootArguments {
 /// Arguments of `tactus bench`.
 #[derive(Debug, Args)]
 pub struct BenchArguments {
-    /// The experiment
-    #[arg(value_name = "NAME")]
+    /// The project's experiment of that name, or one in a file of your own
+    #[arg(value_name = "NAME|FILE.toml")]
     pub name: String,
     /// What the experiment must run on [default: what it does run on]
     #[arg(long, value_enum)]
     pub platform: Option<Platform>,
-    /// Where pictures go [default: build/bench/NAME]
+    /// Where pictures go [default: build/bench/NAME; of a file of your own in the current directory]
     #[arg(long, value_name = "DIR")]
     pub pictures: Option<PathBuf>,
     /// Write the report into this directory: report.html; a path that ends in .html gets the page
@@ -580,6 +580,12 @@ pub struct BenchArguments {
     /// Write each figure that has a limit as JUnit XML
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+    /// Write all figures as CSV, a line each
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Write all figures as Parquet, a row each
+    #[arg(long, value_name = "FILE")]
+    pub parquet: Option<PathBuf>,
     /// Print one JSON object on stdout and nothing else there
     #[arg(long)]
     pub json: bool,

@@ -167,6 +167,13 @@ impl Columns {
         self
     }
 
+    /// The notes, with their keys.
+    pub fn notes(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.notes
+            .iter()
+            .map(|(key, text)| (key.as_str(), text.as_str()))
+    }
+
     /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |(_, values)| values.len())

@@ -485,3 +485,37 @@ pub fn try_timed_io(text: &str) {
         assert_eq!(assemble(&again).expect("what is read back").words, words);
     }
 }
+
+/// What must hold for any text as the description of a sweep: it is in order, or refused at a place of the text; where it is in
+/// order, each of its first points can be put together.
+///
+/// # Panics
+/// That does not hold.
+pub fn try_sweep(text: &str) {
+    use crate::sweep::description::{Base, Sweep};
+    const SYSTEM: &str = "[system]\nharts = 1\n[[vm]]\nname = \"a\"\nmemory = \"4MiB\"\n";
+    const POINTS: usize = 100;
+    let base = Base::parse("my.toml".into(), SYSTEM.into(), Path::new(""));
+    let base = base.expect("it is TOML");
+    match Sweep::parse("any.toml", text.into(), Path::new(""), Some(base)) {
+        Ok(sweep) => {
+            for point in 0..sweep.points().min(POINTS) {
+                let levels = sweep.levels(point);
+                assert_eq!(levels.len(), sweep.factors.len());
+                for (level, factor) in levels.iter().zip(&sweep.factors) {
+                    assert!(*level < factor.levels.len());
+                }
+                // Levels may suit the system each alone and not together.
+                let _ = sweep.put(&levels);
+            }
+        }
+        Err(error) => {
+            let report = miette::Report::new(error);
+            let mut rendered = String::new();
+            let handler = GraphicalReportHandler::new_themed(GraphicalTheme::none());
+            handler
+                .render_report(&mut rendered, report.as_ref())
+                .expect("it can be shown");
+        }
+    }
+}

@@ -39,6 +39,7 @@ mod run_command;
 mod separation;
 mod spumone;
 mod storm;
+mod sweep;
 mod systems;
 mod tasks;
 mod thread_metric;

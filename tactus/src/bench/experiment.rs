@@ -736,20 +736,44 @@ pub struct NamedSamples {
 /// An experiment's file and the project's root that its paths are relative to.
 #[derive(Clone, Debug)]
 pub struct Found {
+    /// What it is called: as its file, without the extension.
+    pub name: String,
     /// What the file says.
     pub text: String,
     /// The file.
     pub path: PathBuf,
     /// The root.
     pub root: PathBuf,
+    /// Of a file that is none of the project's: its folder, in which its systems are looked for first.
+    pub folder: Option<PathBuf>,
 }
 
-/// The experiment called `name`, in the project around the current directory, or else in the one that this
-/// program was built in.
-///
-/// # Errors
-/// There is none, or it cannot be read.
-pub fn find(name: &str) -> miette::Result<Found> {
+impl Found {
+    /// The experiment, with the paths of systems that are in the file's own folder.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn experiment(&self) -> miette::Result<Experiment> {
+        let mut experiment = parse(&self.text)
+            .wrap_err_with(|| format!("{} is not an experiment", self.path.display()))?;
+        if let Some(folder) = &self.folder {
+            for system in experiment
+                .runs
+                .iter_mut()
+                .filter_map(|run| run.system.as_mut())
+            {
+                let own = folder.join(&*system);
+                if own.is_file() {
+                    *system = std::path::absolute(own).into_diagnostic()?;
+                }
+            }
+        }
+        Ok(experiment)
+    }
+}
+
+/// The project around the current directory, or else the one that this program was built in.
+fn root() -> miette::Result<PathBuf> {
     let current = std::env::current_dir().unwrap_or_default();
     let built_in = Path::new(env!("CARGO_MANIFEST_DIR"));
     let chosen = Artifacts::chosen();
@@ -758,23 +782,56 @@ pub fn find(name: &str) -> miette::Result<Found> {
         .into_iter()
         .chain(current.ancestors())
         .chain(built_in.ancestors())
-        .find(|directory| directory.join(DIRECTORY).join("platform.toml").is_file())
-        .ok_or_else(artifacts::no_clone)?;
-    let names = names(root);
-    if !names.iter().any(|known| known == name) {
+        .find(|directory| directory.join(DIRECTORY).join("platform.toml").is_file());
+    Ok(root.ok_or_else(artifacts::no_clone)?.to_owned())
+}
+
+/// The project's experiment called `name`; or that in the file `name`, which is a path where it has a `/` or ends in `.toml`.
+///
+/// # Errors
+/// There is none, or it cannot be read.
+pub fn find(name: &str) -> miette::Result<Found> {
+    let root = root()?;
+    let read = |path: &Path| {
+        std::fs::read_to_string(path)
+            .into_diagnostic()
+            .wrap_err_with(|| format!("{} cannot be read", path.display()))
+    };
+    let directory = root.join(DIRECTORY);
+    let is_path = name.contains('/') || name.ends_with(".toml");
+    let (name, path, folder) = if is_path {
+        let path = PathBuf::from(name);
+        let stem = path.file_stem().unwrap_or_default();
+        let folder = match path.parent() {
+            Some(parent) if parent != Path::new("") => parent.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        let is_projects = match (folder.canonicalize(), directory.canonicalize()) {
+            (Ok(folder), Ok(directory)) => folder == directory,
+            _ => false,
+        };
+        let name = stem.to_string_lossy().into_owned();
+        (name, path, (!is_projects).then_some(folder))
+    } else {
+        let path = directory.join(format!("{name}.toml"));
+        (name.to_owned(), path, None)
+    };
+    let names = names(&root);
+    if folder.is_none() && !names.contains(&name) {
         return Err(miette!(
-            help = format!("the experiments are: {}", names.join(", ")),
+            help = format!(
+                "the experiments are: {}; one of your own is named by its path, such as ./mine.toml",
+                names.join(", ")
+            ),
             "there is no experiment `{name}`"
         ));
     }
-    let path = root.join(DIRECTORY).join(format!("{name}.toml"));
-    let text = std::fs::read_to_string(&path)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("{} cannot be read", path.display()))?;
     Ok(Found {
-        text,
+        text: read(&path)?,
+        name,
         path,
-        root: root.to_owned(),
+        root,
+        folder,
     })
 }
 

@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use miette::{IntoDiagnostic, WrapErr, miette};
 
 use crate::cli::{self, BenchArguments};
+use crate::columns::Outputs;
 use crate::junit;
 use crate::profile::Profile;
 use crate::progress::Progress;
@@ -71,14 +72,29 @@ fn bench(arguments: &BenchArguments) -> miette::Result<bool> {
     }
     let extent = extent(arguments);
     let found = experiment::find(&arguments.name)?;
+    if arguments.record_misses && found.folder.is_some() {
+        return Err(miette!(
+            help = "name one of the project's own, or leave the option out",
+            "--record-misses is for the project's experiments, and {} is none of them",
+            found.path.display()
+        ));
+    }
     if let Some(directory) = &arguments.report {
         report::command::prepare(directory)?;
     }
-    let misses = Misses::read(&found.root)?;
-    let metrics = metrics_of(&arguments.name, &found.text)
+    let csv = arguments.csv.as_deref().map(|path| (path, "--csv"));
+    let parquet = arguments.parquet.as_deref().map(|path| (path, "--parquet"));
+    let outputs = Outputs::prepare(csv, parquet)?;
+    // Limits that are out of reach are recorded of the project's own.
+    let misses = match found.folder {
+        None => Misses::read(&found.root)?,
+        Some(_) => Misses::default(),
+    };
+    let is_of_board = found.folder.is_none() && found.name == board::NAME;
+    let metrics = metrics_of(is_of_board, &found.text)
         .wrap_err_with(|| format!("{} is not an experiment", found.path.display()))?;
-    misses.check(&experiment::names(&found.root), &arguments.name, &metrics)?;
-    let mut findings = if arguments.name == board::NAME {
+    misses.check(&experiment::names(&found.root), &found.name, &metrics)?;
+    let mut findings = if is_of_board {
         let mut findings = board::bench(
             &found.text,
             &found.root,
@@ -102,6 +118,9 @@ fn bench(arguments: &BenchArguments) -> miette::Result<bool> {
             Ok(misses) => misses.apply(&mut findings, extent),
             Err(report) => unreasoned = Some(report),
         }
+    }
+    for path in outputs.write(&findings.columns(extent))? {
+        eprintln!("Figures: {}", path.display());
     }
     if let Some(path) = &arguments.junit {
         junit::write(path, "bench", &[findings.suite(extent)])?;
@@ -138,12 +157,12 @@ fn extent(arguments: &BenchArguments) -> Extent {
     }
 }
 
-/// The metrics of the experiment of that name, whatever its form.
+/// The metrics of an experiment: that of the board's speed, which has a form of its own, or another one.
 ///
 /// # Errors
 /// The text is no such experiment.
-pub fn metrics_of(name: &str, text: &str) -> miette::Result<Vec<experiment::Metric>> {
-    if name == board::NAME {
+pub fn metrics_of(is_of_board: bool, text: &str) -> miette::Result<Vec<experiment::Metric>> {
+    if is_of_board {
         let experiment = board::experiment::parse(text)?;
         return Ok(experiment
             .metrics
@@ -160,9 +179,8 @@ fn findings(
     misses: &Misses,
     arguments: &BenchArguments,
 ) -> miette::Result<Findings> {
-    let experiment::Found { text, path, root } = source;
-    let experiment = experiment::parse(text)
-        .wrap_err_with(|| format!("{} is not an experiment", path.display()))?;
+    let root = &source.root;
+    let experiment = source.experiment()?;
     // Boards of tiles have none of the hypervisor's.
     let profile = Profile::named(&experiment.profile);
     let profile = profile.as_ref();
@@ -196,11 +214,17 @@ fn findings(
         ));
     }
     let done = prepared::carry_out(&runs)?;
-    let mut findings = evaluate(&arguments.name, &experiment, profile, root, &done, extent)?;
+    let mut findings = evaluate(&source.name, &experiment, profile, root, &done, extent)?;
     misses.apply(&mut findings, extent);
     let directory = match &arguments.pictures {
         Some(directory) => directory.clone(),
-        None => root.join("build/bench").join(&arguments.name),
+        None => {
+            let root = source
+                .folder
+                .as_ref()
+                .map_or(root.as_path(), |_| Path::new(""));
+            root.join("build/bench").join(&source.name)
+        }
     };
     let watched: Vec<&Done> = experiment
         .runs

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::experiment::{Extent, Metric, Picture};
 use super::misses::{FILE, Miss, TOLERANCE};
+use crate::columns::{Columns, Values};
 use crate::junit::{Case, Ended, Suite};
 use crate::report::lines::{Line, Lines};
 use crate::report::page::bench as page;
@@ -48,6 +49,22 @@ pub enum Verdict {
     Worse,
     /// It is within its limit, and recorded as a miss all the same.
     Reached,
+}
+
+impl Verdict {
+    /// What files for programs call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unlimited => "unlimited",
+            Self::Within => "within",
+            Self::Missing => "missing",
+            Self::Past => "past",
+            Self::KnownMiss => "known_miss",
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::Reached => "reached",
+        }
+    }
 }
 
 impl Found {
@@ -259,6 +276,46 @@ impl Findings {
         })
     }
 
+    /// As columns, with a row for each figure.
+    pub fn columns(&self, extent: Extent) -> Columns {
+        let texts = |of: &dyn Fn(&Found) -> Option<String>| {
+            Values::Texts(self.found.iter().map(of).collect())
+        };
+        let figures = |of: &dyn Fn(&Found) -> Option<f64>| {
+            Values::Figures(self.found.iter().map(|found| of(found).map(tidy)).collect())
+        };
+        let commit = Commit::find().map(|commit| commit.short().to_owned());
+        Columns::default()
+            .with("experiment", texts(&|_| Some(self.name.clone())))
+            .with("form", texts(&|_| Some(extent.name().to_owned())))
+            .with("metric", texts(&|found| Some(found.metric.name.clone())))
+            .with("value", figures(&|found| found.value))
+            .with(
+                "unit",
+                texts(&|found| Some(found.metric.unit.name().to_owned())),
+            )
+            .with(
+                "verdict",
+                texts(&|found| Some(found.verdict().name().to_owned())),
+            )
+            .with("limit", figures(&|found| found.metric.limit))
+            .with("least", figures(&|found| found.metric.least))
+            .with("paper", figures(&|found| found.metric.paper))
+            .with(
+                "known_miss",
+                figures(&|found| Some(found.miss.as_ref()?.figure)),
+            )
+            .with("text", texts(&|found| Some(found.metric.text.clone())))
+            .with("note", texts(&|found| found.note.clone()))
+            .with("profile", texts(&|_| Some(self.profile.clone())))
+            .with(
+                "seed",
+                Values::Numbers(vec![Some(self.seed); self.found.len()]),
+            )
+            .with("commit", texts(&|_| commit.clone()))
+            .noted("tactus.version", env!("CARGO_PKG_VERSION"))
+    }
+
     /// What the report's page shows of it.
     pub fn page(&self, extent: Extent) -> page::Experiment<'static> {
         let figure = |found: &Found| {
@@ -374,9 +431,14 @@ impl Serialize for InOrder<'_> {
     }
 }
 
-/// A number, whole where it is whole, and without the digits that only come of conversions between units.
+/// A figure without the digits that only come of conversions between units.
+fn tidy(value: f64) -> f64 {
+    format!("{value:.11e}").parse().unwrap_or(value)
+}
+
+/// A number, whole where it is whole, and tidy.
 fn number(value: f64) -> Value {
-    let value = format!("{value:.11e}").parse().unwrap_or(value);
+    let value = tidy(value);
     // Beyond 2^53 whole numbers have gaps.
     if value == value.trunc() && value.abs() < (1u64 << 53) as f64 {
         json!(value as i64)
@@ -438,6 +500,25 @@ mod tests {
                 r#""a":{"limit":null,"paper":null,"unit":"s","value":0.25}}}"#
             )
         );
+    }
+
+    #[test]
+    fn columns_have_a_row_for_each_figure() {
+        let csv = findings(Some(120.5)).columns(Extent::Quick).csv();
+        let lines: Vec<&str> = csv.lines().collect();
+        assert_eq!(
+            lines[0],
+            "experiment,form,metric,value,unit,verdict,limit,least,paper,known_miss,text,note,profile,seed,commit"
+        );
+        assert!(
+            lines[1].starts_with("e,quick,z,120.5,instructions,past,120,,,,t,,qemu-virt,1,"),
+            "{csv}"
+        );
+        assert!(
+            lines[2].starts_with("e,quick,a,0.25,s,unlimited,,,,,t,,"),
+            "{csv}"
+        );
+        assert_eq!(lines.len(), 3);
     }
 
     #[test]

@@ -131,6 +131,34 @@ fn enough(sweep: &Sweep, rows: &BTreeMap<u32, Row>, runs: u32) -> bool {
 }
 
 impl Shared {
+    /// Before the first run.
+    fn of(sweep: &Sweep, strict: bool) -> Self {
+        let mut points = Vec::new();
+        points.resize_with(sweep.points(), Point::default);
+        let state = State {
+            done: 0,
+            most: points.len() as u64 * u64::from(sweep.replicates),
+            errors: 0,
+            since: Instant::now(),
+        };
+        Self {
+            points,
+            open: 0,
+            prepared: BTreeMap::new(),
+            state,
+            missing: None,
+            bad: None,
+            strict,
+            running: 0,
+        }
+    }
+
+    /// All rows, in the order of points and replicates.
+    fn into_rows(self) -> Vec<Row> {
+        let points = self.points.into_iter();
+        points.flat_map(|point| point.rows.into_values()).collect()
+    }
+
     /// The next run: first those that are needed for sure, in their order; then those that may be.
     fn next(&mut self, sweep: &Sweep) -> Option<Job> {
         let sure = |point: &Point| match &sweep.stop {
@@ -199,24 +227,7 @@ pub fn carry_out(
     look: &mut dyn FnMut(State) -> bool,
 ) -> Result<End, Missing> {
     let artifacts = Artifacts::chosen();
-    let mut points = Vec::new();
-    points.resize_with(sweep.points(), Point::default);
-    let state = State {
-        done: 0,
-        most: points.len() as u64 * u64::from(sweep.replicates),
-        errors: 0,
-        since: Instant::now(),
-    };
-    let shared = Mutex::new(Shared {
-        points,
-        open: 0,
-        prepared: BTreeMap::new(),
-        state,
-        missing: None,
-        bad: None,
-        strict,
-        running: 0,
-    });
+    let shared = Mutex::new(Shared::of(sweep, strict));
     let changed = Condvar::new();
     let cancel = Arc::new(AtomicBool::new(false));
     let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -261,10 +272,7 @@ pub fn carry_out(
     if cancel.load(Ordering::Relaxed) {
         return Ok(End::Cancelled);
     }
-    let rows = shared.points.into_iter();
-    Ok(End::Rows(
-        rows.flat_map(|point| point.rows.into_values()).collect(),
-    ))
+    Ok(End::Rows(shared.into_rows()))
 }
 
 /// Waits for a run to carry out. `None`: there is none any more.
@@ -310,4 +318,75 @@ fn carry_out_one(
         }
     };
     Ok(prepared.row(sweep, job.replicate, cancel))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::sweep::run::REFUSED;
+
+    /// The row of a run that takes no board: point 2 is refused, and of the others the first varies less.
+    fn row(sweep: &Sweep, job: Job) -> Row {
+        let Job { point, replicate } = job;
+        let seed = sweep.seed(sweep.settings.seed, point, replicate);
+        let is_refused = point == 2;
+        let mut random = fastrand::Rng::with_seed(seed);
+        let spread = if point == 0 { 3.0 } else { 30.0 };
+        let value = 100.0 + spread * random.f64();
+        Row {
+            point,
+            replicate,
+            profile: "soc".to_owned(),
+            seed,
+            verdict: if is_refused { REFUSED } else { "good" },
+            message: is_refused.then(|| "no room".to_owned()),
+            virtual_seconds: None,
+            configuration_hash: format!("{point}"),
+            image_hash: None,
+            trace_hash: None,
+            taken: vec![if is_refused {
+                Err("there was no run".to_owned())
+            } else {
+                Ok(value)
+            }],
+            is_settled: is_refused,
+        }
+    }
+
+    /// A sweep whose runs end in an order that follows from `order`, as those of so many threads may.
+    pub fn simulated(sweep: &Sweep, workers: NonZero<usize>, order: u64) -> Vec<Row> {
+        let mut shared = Shared::of(sweep, false);
+        let mut random = fastrand::Rng::with_seed(order);
+        let mut running: Vec<Job> = Vec::new();
+        loop {
+            while running.len() < workers.get()
+                && let Some(job) = shared.next(sweep)
+            {
+                running.push(job);
+            }
+            if running.is_empty() {
+                return shared.into_rows();
+            }
+            let job = running.swap_remove(random.usize(..running.len()));
+            shared.take(sweep, row(sweep, job));
+        }
+    }
+
+    #[test]
+    fn how_far_it_is_is_said_in_words() {
+        let now = Instant::now();
+        let since = now.checked_sub(Duration::from_secs(10)).unwrap_or(now);
+        let state = State {
+            done: 20,
+            most: 60,
+            errors: 1,
+            since,
+        };
+        let text = state.text();
+        assert!(text.starts_with("20 of 60 runs, 2.0 a second, 2"), "{text}");
+        assert!(text.ends_with(" s left, 1 not good"), "{text}");
+        assert_eq!(duration(119.5), "120 s");
+        assert_eq!(duration(200.0), "4 min");
+        assert_eq!(duration(7201.0), "3 h");
+    }
 }
