@@ -1,5 +1,6 @@
 //! Tables that others take over without a copy, by Arrow's C interface for Python (its "PyCapsule interface").
 
+use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::sync::Arc;
 
@@ -145,7 +146,7 @@ impl Table {
             .schema()
             .as_ref()
             .clone()
-            .with_metadata(notes.collect());
+            .with_metadata(notes.collect::<BTreeMap<_, _>>());
         let batch = batch.with_schema(Arc::new(schema));
         batch.map(Self).map_err(|error| failed(&error))
     }

@@ -4,7 +4,7 @@
 //! there is replaced as a whole or not at all.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -247,7 +247,8 @@ impl Columns {
 #[derive(Debug)]
 pub struct Output {
     path: PathBuf,
-    file: NamedTempFile,
+    /// What takes the file's place when it is written; `None`: it is no file, such as a pipe, and is written to.
+    beside: Option<NamedTempFile>,
 }
 
 impl Output {
@@ -264,10 +265,18 @@ impl Output {
                 path.display()
             )
         };
-        if path.is_dir() {
+        // A link stays, and what it leads to is replaced.
+        let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if place.is_dir() {
             return Err(refuse("it is a directory".to_owned()));
         }
-        let directory = match path.parent() {
+        if place.exists() && !place.is_file() {
+            return Ok(Self {
+                path: path.to_owned(),
+                beside: None,
+            });
+        }
+        let directory = match place.parent() {
             Some(parent) if parent != Path::new("") => parent,
             _ => Path::new("."),
         };
@@ -277,8 +286,8 @@ impl Output {
             .tempfile_in(directory)
             .map_err(|error| refuse(io_reason(&error)))?;
         Ok(Self {
-            path: path.to_owned(),
-            file,
+            path: place,
+            beside: Some(file),
         })
     }
 
@@ -286,15 +295,20 @@ impl Output {
     ///
     /// # Errors
     /// It cannot be written; what was there stays.
-    pub fn write(mut self, bytes: &[u8]) -> miette::Result<PathBuf> {
-        let path = self.path;
-        let file = &mut self.file;
-        file.write_all(bytes)
-            .and_then(|()| file.flush())
-            .and_then(|()| self.file.persist(&path).map_err(io::Error::from))
+    pub fn write(self, bytes: &[u8]) -> miette::Result<()> {
+        let written = match self.beside {
+            None => fs::OpenOptions::new()
+                .write(true)
+                .open(&self.path)
+                .and_then(|mut file| file.write_all(bytes)),
+            Some(mut file) => file
+                .write_all(bytes)
+                .and_then(|()| file.flush())
+                .and_then(|()| Ok(file.persist(&self.path).map(drop)?)),
+        };
+        written
             .into_diagnostic()
-            .wrap_err_with(|| format!("{} cannot be written", path.display()))?;
-        Ok(path)
+            .wrap_err_with(|| format!("{} cannot be written", self.path.display()))
     }
 }
 
@@ -304,11 +318,11 @@ fn permissions() -> fs::Permissions {
     fs::Permissions::from_mode(0o666)
 }
 
-/// The files that a command's results go to as columns.
+/// The files that a command's results go to as columns, each with the path that the command line has for it.
 #[derive(Debug, Default)]
 pub struct Outputs {
-    csv: Option<Output>,
-    parquet: Option<Output>,
+    csv: Option<(PathBuf, Output)>,
+    parquet: Option<(PathBuf, Output)>,
 }
 
 impl Outputs {
@@ -321,9 +335,10 @@ impl Outputs {
         parquet: Option<(&Path, &str)>,
     ) -> miette::Result<Self> {
         let output = |named: Option<(&Path, &str)>| {
-            named
-                .map(|(path, option)| Output::prepare(path, option))
-                .transpose()
+            let output = |(path, option): (&Path, &str)| {
+                Output::prepare(path, option).map(|output| (path.to_owned(), output))
+            };
+            named.map(output).transpose()
         };
         Ok(Self {
             csv: output(csv)?,
@@ -331,26 +346,23 @@ impl Outputs {
         })
     }
 
-    /// Whether there is one.
-    pub fn any(&self) -> bool {
-        self.csv.is_some() || self.parquet.is_some()
-    }
-
-    /// Writes them all.
+    /// Writes them all; gives their paths.
     ///
     /// # Errors
     /// One cannot be written.
     pub fn write(self, columns: &Columns) -> miette::Result<Vec<PathBuf>> {
         let mut written = Vec::new();
-        if let Some(output) = self.parquet {
+        if let Some((path, output)) = self.parquet {
             let bytes = columns
                 .parquet()
                 .into_diagnostic()
                 .wrap_err("the Parquet file could not be made")?;
-            written.push(output.write(&bytes)?);
+            output.write(&bytes)?;
+            written.push(path);
         }
-        if let Some(output) = self.csv {
-            written.push(output.write(columns.csv().as_bytes())?);
+        if let Some((path, output)) = self.csv {
+            output.write(columns.csv().as_bytes())?;
+            written.push(path);
         }
         Ok(written)
     }
@@ -438,6 +450,14 @@ mod tests {
         assert_eq!(std::fs::read(&path).expect("it is there"), b"new");
         let entries = std::fs::read_dir(&directory).expect("it can be read");
         assert_eq!(entries.count(), 1);
+        let link = directory.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).expect("a link can be made");
+        let output = Output::prepare(&link, "--csv").expect("it can be written");
+        output.write(b"newer").expect("it is written");
+        assert_eq!(std::fs::read(&path).expect("it is there"), b"newer");
+        assert!(link.is_symlink());
+        let null = Output::prepare(Path::new("/dev/null"), "--csv").expect("it can be written");
+        null.write(b"nothing").expect("it is written");
         let none = directory.path().join("none/a.csv");
         let error = Output::prepare(&none, "--csv").expect_err("there is no such directory");
         assert!(error.to_string().contains("--csv "), "{error}");

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use toml::{Spanned, Value};
 use toml_edit::DocumentMut;
 
-use super::factor::{self, Factor, Target, item};
+use super::factor::{self, Factor, Level, Target, item};
 use super::measure::{self, Measure};
 use super::settings::Settings;
 use crate::config::{Place, Source, Span};
@@ -377,24 +377,47 @@ impl Sweep {
         levels
     }
 
-    /// Puts each factor's levels into the system and the options once, so that what can never be is told before any run.
+    /// Tries each place, and each level of an option, so that what can never be is told before any run.
     fn try_levels(&self, reader: &Reader, spans: &[Range<usize>]) -> Result<(), Invalid> {
         for (number, (factor, span)) in self.factors.iter().zip(spans).enumerate() {
+            let refuse = |(reason, help): (String, String)| {
+                reader.at(span, format!("factor `{}`: {reason}", factor.name), help)
+            };
             // With the others at their first levels.
             let mut levels = vec![0; self.factors.len()];
-            for level in 0..factor.levels.len() {
-                levels[number] = level;
-                self.put(&levels).map_err(|reason| {
-                    let message = format!("factor `{}`: {}", factor.name, reason.0);
-                    reader.at(span, message, reason.1)
-                })?;
-                // What is at a place is known by the first.
-                if !matches!(factor.target, Target::Option(_)) {
-                    break;
+            match factor.target {
+                Target::Option(name) if name != "profile" => {
+                    for level in &factor.levels {
+                        let mut settings = self.settings.clone();
+                        self.set(&mut settings, name, level).map_err(refuse)?;
+                    }
+                }
+                Target::Option(_) => {
+                    for level in 0..factor.levels.len() {
+                        levels[number] = level;
+                        self.put(&levels).map_err(refuse)?;
+                    }
+                }
+                Target::System(_) | Target::Profile(_) => {
+                    self.put(&levels).map_err(refuse)?;
                 }
             }
         }
         Ok(())
+    }
+
+    fn set(
+        &self,
+        settings: &mut Settings,
+        name: &str,
+        level: &Level,
+    ) -> Result<(), (String, String)> {
+        let set = settings.set(name, &level.put, &self.directory);
+        set.map_err(|wants| {
+            let given = factor::shown(&level.put);
+            let message = format!("`{name}` is {wants}, not `{given}`");
+            (message, "correct the level".to_owned())
+        })
     }
 
     /// The system's text, the profile's text where factors change that, and the options, all with these levels.
@@ -406,21 +429,15 @@ impl Sweep {
         let mut settings = self.settings.clone();
         let mut of_profile = Vec::new();
         for (factor, level) in self.factors.iter().zip(levels) {
-            let put = &factor.levels[*level].put;
+            let level = &factor.levels[*level];
             match &factor.target {
                 Target::System(places) => {
                     let help = "name a place that the description has, as `tactus check` knows it";
-                    set_all(&mut system, places, put)
+                    set_all(&mut system, places, &level.put)
                         .map_err(|reason| (reason, help.to_owned()))?;
                 }
-                Target::Profile(places) => of_profile.push((places, put)),
-                Target::Option(name) => {
-                    settings.set(name, put, &self.directory).map_err(|wants| {
-                        let given = factor::shown(put);
-                        let message = format!("`{name}` is {wants}, not `{given}`");
-                        (message, "correct the level".to_owned())
-                    })?;
-                }
+                Target::Profile(places) => of_profile.push((places, &level.put)),
+                Target::Option(name) => self.set(&mut settings, name, level)?,
             }
         }
         let (name, text) = self.profile(&settings, &system)?;

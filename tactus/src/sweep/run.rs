@@ -10,12 +10,13 @@ use sha2::{Digest, Sha256};
 use tactus_board::profile::Profile;
 
 use super::description::{Sweep, Varied};
-use super::measure::Taken;
+use super::measure::{Source, Taken};
 use super::settings::Settings;
 use crate::artifacts::Artifacts;
 use crate::bench::experiment::LIMIT_SECONDS;
 use crate::check::{self, Verdict};
-use crate::config::{Config, Nanoseconds, Source};
+use crate::config::{self, Config, Nanoseconds, Place};
+use crate::fabric;
 use crate::image::{self, Image};
 use crate::problem::{Problem, Weight, count};
 use crate::report::{self, verdict_words};
@@ -159,7 +160,7 @@ impl Prepared {
         digest.update(&image.bytes);
         prepared.image_hash = Some(hex(digest));
         prepared.work = if sweep.runs {
-            match ready(image, varied) {
+            match ready(image, varied, sweep.wants_pins()) {
                 Ok(ready) => Work::Run(Box::new(ready)),
                 Err(report) => Work::None(NOT_RUN, Some(in_a_line(&report))),
             }
@@ -279,16 +280,24 @@ impl Watcher for Cancel {
 }
 
 impl Sweep {
+    /// Whether a measure compares the fabric's pins with what guests wanted of them.
+    fn wants_pins(&self) -> bool {
+        let first =
+            |place: &Place| place.parts().first().map(String::as_str) == Some("timed_output");
+        let mut measures = self.measures.iter();
+        measures.any(|measure| matches!(&measure.source, Source::Report(place) if first(place)))
+    }
+
     /// The verdict of `tactus check` on a point's system.
     fn judge(&self, varied: &Varied, artifacts: &Artifacts) -> Verdict {
-        let source = Source::new(&self.base.name, varied.system.clone());
+        let source = config::Source::new(&self.base.name, varied.system.clone());
         let read = Config::parse(source, Path::new(&self.base.directory));
         check::verdict(self.base.name.clone(), read, artifacts)
     }
 }
 
 /// What a board runs of an image.
-fn ready(image: Image, varied: Varied) -> miette::Result<Ready> {
+fn ready(image: Image, varied: Varied, wants_pins: bool) -> miette::Result<Ready> {
     let Varied {
         profile, settings, ..
     } = varied;
@@ -300,6 +309,9 @@ fn ready(image: Image, varied: Varied) -> miette::Result<Ready> {
     options.pace = settings.pace;
     if let Some(marker) = &settings.timed_from {
         options.timed_from = Some(run::marker(marker, &image)?);
+    }
+    if let Some(design) = image.design.as_deref().filter(|_| wants_pins) {
+        (options.ends.pins, options.ends.pins_at) = fabric::pins(design);
     }
     options.quantum = settings.quantum;
     options.memory_model = settings.memory_model;

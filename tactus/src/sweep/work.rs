@@ -385,7 +385,7 @@ pub(super) mod tests {
         let text = state.text();
         assert!(text.starts_with("20 of 60 runs, 2.0 a second, 2"), "{text}");
         assert!(text.ends_with(" s left, 1 not good"), "{text}");
-        assert_eq!(duration(119.5), "120 s");
+        assert_eq!(duration(118.5), "119 s");
         assert_eq!(duration(200.0), "4 min");
         assert_eq!(duration(7201.0), "3 h");
     }
