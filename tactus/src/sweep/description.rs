@@ -440,6 +440,7 @@ impl Sweep {
                 Target::Option(name) => self.set(&mut settings, name, level)?,
             }
         }
+        settings.check()?;
         let (name, text) = self.profile(&settings, &system)?;
         let profile = if of_profile.is_empty() {
             Profile {
@@ -591,6 +592,9 @@ fn settings(reader: &Reader, file: &File, directory: &Path) -> Result<Settings, 
                 reader.at(&value.span(), message, "correct it, or leave it out")
             })?;
     }
+    let span = file.timed_from.as_ref().map_or(0..0, Spanned::span);
+    let checked = settings.check();
+    checked.map_err(|(message, help)| reader.at(&span, message, help))?;
     Ok(settings)
 }
 

@@ -125,6 +125,18 @@ impl Settings {
         Ok(())
     }
 
+    /// Whether they can be together.
+    ///
+    /// # Errors
+    /// What is wrong, and what to do about it.
+    pub fn check(&self) -> Result<(), (String, String)> {
+        if self.pace == Pace::Timed && self.timed_from.is_some() {
+            let message = "`pace = \"timed\"` is from reset on, and `timed_from` from later on";
+            return Err((message.to_owned(), "leave one of them out".to_owned()));
+        }
+        Ok(())
+    }
+
     /// What the settings are, but for the seed, as a text: the same for the same.
     pub fn text(&self) -> String {
         let Self {
