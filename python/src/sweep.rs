@@ -4,7 +4,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyMapping, PyMappingMethods};
+use pyo3::types::PyMapping;
 use tactus::columns::Output;
 use tactus::sweep::description::{Base, Sweep};
 use tactus::sweep::work::{self, End};
@@ -27,10 +27,7 @@ fn described(
 ) -> PyResult<Sweep> {
     let (name, text, own) = if let Ok(data) = description.cast::<PyMapping>() {
         let mut document = DocumentMut::new();
-        // One without entries is no table in TOML.
-        if !data.is_empty()?
-            && let Item::Table(table) = value::item(data.as_any())?
-        {
+        if let Item::Table(table) = value::item(data.as_any())? {
             *document.as_table_mut() = table;
         }
         (NAME.to_owned(), document.to_string(), PathBuf::new())
@@ -90,6 +87,9 @@ pub fn sweep(
     let mut told = 0;
     let end = py.detach(|| {
         work::carry_out(&sweep, workers, strict, &mut |state| {
+            if interrupt.is_some() {
+                return false;
+            }
             let looked = Python::attach(|py| {
                 py.check_signals()?;
                 if let Some(progress) = progress.as_ref().filter(|_| state.done != told) {

@@ -163,6 +163,10 @@ fn what_is_not_in_order_is_named() {
             error("limit = 5"),
             "`limit` is a time such as \"250ms\", 18000s at most, not `5`",
         ),
+        (
+            error("pace = \"timed\"\ntimed_from = \"phase:a\""),
+            "line 2: `pace = \"timed\"` is from reset on",
+        ),
         (error("replicates = 0"), "`replicates` is at least 1"),
         (factor(""), "a factor has either a `place` or an `option`"),
         (factor("place = \"a..b\""), "line 2: that is no place"),

@@ -261,6 +261,9 @@ pub fn carry_out(
         }
     });
     let mut shared = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if !look(shared.state) {
+        cancel.store(true, Ordering::Relaxed);
+    }
     if let Some(missing) = shared.missing {
         return Err(missing);
     }
