@@ -1,7 +1,7 @@
 //! Columns of figures and texts, as CSV and as Parquet: what sweeps and experiments hand on to other programs.
 //!
-//! The same columns give the same bytes. A file is written beside its place and then put there at once, so that one that is
-//! there is replaced as a whole or not at all.
+//! The same columns give the same bytes. A file is written beside its place and then put there at once, so that one
+//! that is there is replaced as a whole or not at all.
 
 use std::fs;
 use std::io::Write;
@@ -192,7 +192,8 @@ impl Columns {
             .find_map(|(known, values)| (known == name).then_some(values))
     }
 
-    /// As CSV: a line with the names, then a line for each row. A value that is not there is empty, an empty text is `""`.
+    /// As CSV: a line with the names, then a line for each row. A value that is not there is empty, an empty text is
+    /// `""`.
     pub fn csv(&self) -> String {
         let mut text = String::new();
         let mut line = |cells: &mut dyn Iterator<Item = String>| {

@@ -486,8 +486,8 @@ pub fn try_timed_io(text: &str) {
     }
 }
 
-/// What must hold for any text as the description of a sweep: it is in order, or refused at a place of the text; where it is in
-/// order, each of its first points can be put together.
+/// What must hold for any text as the description of a sweep: it is in order, or refused at a place of the text; where it
+/// is in order, each of its first points can be put together.
 ///
 /// # Panics
 /// That does not hold.

@@ -786,7 +786,8 @@ fn root() -> miette::Result<PathBuf> {
     Ok(root.ok_or_else(artifacts::no_clone)?.to_owned())
 }
 
-/// The project's experiment called `name`; or that in the file `name`, which is a path where it has a `/` or ends in `.toml`.
+/// The project's experiment called `name`; or that in the file `name`, which is a path where it has a `/` or ends in
+/// `.toml`.
 ///
 /// # Errors
 /// There is none, or it cannot be read.

@@ -1,5 +1,5 @@
-//! Places within a description: `system.harts`, `vm.first.memory`, `vm.0.vcpu.1.budget`. What is in a list is named by its
-//! number, or by its `name`.
+//! Places within a description: `system.harts`, `vm.first.memory`, `vm.0.vcpu.1.budget`. What is in a list is named
+//! by its number, or by its `name`.
 
 use std::fmt;
 use std::str::FromStr;

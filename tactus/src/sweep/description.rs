@@ -237,8 +237,8 @@ impl Sweep {
         Ok(Self::parse(&path.to_string_lossy(), text, directory, None)?)
     }
 
-    /// Reads a sweep from its text, which messages call `name`. Paths in it are relative to `directory`. `system`: that in
-    /// place of the one that the text names.
+    /// Reads a sweep from its text, which messages call `name`. Paths in it are relative to `directory`. `system`:
+    /// that in place of the one that the text names.
     ///
     /// # Errors
     /// It is not in order, or its system cannot be read.

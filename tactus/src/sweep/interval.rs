@@ -6,8 +6,8 @@ use std::f64::consts::{FRAC_PI_2, PI};
 /// one.
 const FREEDOM_MAX: usize = 1000;
 
-/// Half of the width of the interval around the mean of `values` that has the true mean with probability `confidence`, by
-/// Student's distribution. `None`: fewer than two values.
+/// Half of the width of the interval around the mean of `values` that has the true mean with probability
+/// `confidence`, by Student's distribution. `None`: fewer than two values.
 pub fn half_width(values: &[f64], confidence: f64) -> Option<f64> {
     let count = values.len();
     if count < 2 {
@@ -40,8 +40,8 @@ fn quantile(freedom: usize, probability: f64) -> f64 {
     (freedom as f64).sqrt() * low.tan()
 }
 
-/// The probability that the absolute value of a variable with Student's distribution is at most `sqrt(freedom) * tan(angle)`:
-/// 26.7.3 and 26.7.4 of Abramowitz and Stegun's *Handbook of Mathematical Functions*.
+/// The probability that the absolute value of a variable with Student's distribution is at most `sqrt(freedom) *
+/// tan(angle)`: 26.7.3 and 26.7.4 of Abramowitz and Stegun's *Handbook of Mathematical Functions*.
 fn within(freedom: usize, angle: f64) -> f64 {
     let (sine, cosine) = angle.sin_cos();
     let odd = freedom % 2 == 1;

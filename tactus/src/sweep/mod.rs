@@ -1,9 +1,9 @@
-//! `tactus sweep`: runs a system on the virtual board with all combinations of what one varies, and writes a line for each
-//! run.
+//! `tactus sweep`: runs a system on the virtual board with all combinations of what one varies, and writes a line for
+//! each run.
 //!
-//! [`description`] reads the file: [`factor`]s, [`measure`]s and [`settings`]. [`run`] makes one line, as a pure function of
-//! the sweep and the number of the run; [`work`] makes all of them on several threads, up to when [`interval`]s are narrow
-//! enough. [`results`] hands them on as columns, and says them in a table.
+//! [`description`] reads the file: [`factor`]s, [`measure`]s and [`settings`]. [`run`] makes one line, as a pure
+//! function of the sweep and the number of the run; [`work`] makes all of them on several threads, up to when
+//! [`interval`]s are narrow enough. [`results`] hands them on as columns, and says them in a table.
 
 pub mod description;
 pub mod factor;

@@ -1,5 +1,5 @@
-//! All runs of a sweep, on as many threads as are wanted. Which thread does what makes no difference to the results: what
-//! decides whether a point needs a further run are the runs before it, in their order.
+//! All runs of a sweep, on as many threads as are wanted. Which thread does what makes no difference to the results:
+//! what decides whether a point needs a further run are the runs before it, in their order.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -215,8 +215,8 @@ impl Shared {
     }
 }
 
-/// Carries out a sweep on `workers` threads. `look` is called now and then on this thread, with how far it is; the sweep is
-/// cancelled where it says false. `strict`: it ends at the first row that is not as it should be.
+/// Carries out a sweep on `workers` threads. `look` is called now and then on this thread, with how far it is; the
+/// sweep is cancelled where it says false. `strict`: it ends at the first row that is not as it should be.
 ///
 /// # Errors
 /// Something is missing that all points need.
