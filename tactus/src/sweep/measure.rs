@@ -114,7 +114,7 @@ impl Raw {
         }
         let place = |text: &Spanned<String>| {
             text.get_ref().parse::<Place>().map_err(|_| {
-                let help = "write one such as `vms.first.off_seconds`, or with quotes `guarantee.harts.0.vcpus.\"rt.0\".response_us`";
+                let help = "write one such as `vms.first.off_seconds`, or with quotes `vcpus.\"rt.0\".response_us`";
                 reader.at(&text.span(), "that is no place", help)
             })
         };

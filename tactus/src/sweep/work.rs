@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -233,15 +234,24 @@ pub fn carry_out(
     let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
     let work = || {
         while let Some((job, slot)) = next_job(sweep, &shared, &changed, &cancel) {
-            let row = carry_out_one(sweep, job, &slot, &artifacts, &cancel);
+            // The others do not wait for a thread that a defect has ended.
+            let row = catch_unwind(AssertUnwindSafe(|| {
+                carry_out_one(sweep, job, &slot, &artifacts, &cancel)
+            }));
             let mut now = lock();
             now.running -= 1;
             match row {
-                Ok(Some(row)) => now.take(sweep, row),
-                Ok(None) => {}
-                Err(missing) => {
+                Ok(Ok(Some(row))) => now.take(sweep, row),
+                Ok(Ok(None)) => {}
+                Ok(Err(missing)) => {
                     now.missing.get_or_insert(missing);
                     cancel.store(true, Ordering::Relaxed);
+                }
+                Err(panic) => {
+                    cancel.store(true, Ordering::Relaxed);
+                    drop(now);
+                    changed.notify_all();
+                    resume_unwind(panic);
                 }
             }
             changed.notify_all();
@@ -249,7 +259,8 @@ pub fn carry_out(
         changed.notify_all();
     };
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..workers.get()).map(|_| scope.spawn(work)).collect();
+        let threads = workers.get().min(lock().state.most as usize);
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         while !threads.iter().all(thread::ScopedJoinHandle::is_finished) {
             let state = lock().state;
             if !look(state) {
