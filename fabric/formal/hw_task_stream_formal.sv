@@ -72,6 +72,8 @@ module hw_task_stream_formal
     .in_valid_o(in_valid), .in_ready_i(in_ready), .in_data_o(in_data),
     .out_valid_i(out_valid), .out_ready_o(out_ready), .out_data_i(out_data),
     .tail_in_bytes_o(tail_in), .tail_out_bytes_i(tail),
+    .silent_i(1'b0), .core_state_i('0), .core_left_o(), .core_begin_o(), .core_restore_o(),
+    .core_word_o(), .core_state_o(),
     .m_axi_awvalid(awvalid), .m_axi_awready(awready), .m_axi_awaddr(awaddr),
     .m_axi_awlen(awlen), .m_axi_awsize(awsize), .m_axi_awburst(awburst),
     .m_axi_awcache(awcache), .m_axi_awprot(awprot),

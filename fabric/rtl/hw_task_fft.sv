@@ -67,7 +67,9 @@ module hw_task_fft
   logic                   clear, in_valid, in_ready, out_valid, out_ready;
   logic [63:0]            in_data, out_data;
   logic [LOG2_POINTS+1:0] unused_tail_in;
-  logic [31:0]            unused_param;
+  logic                   unused_begin, unused_restore;
+  logic [6:0]             unused_word;
+  logic [31:0]            unused_param, unused_left, unused_state;
 
   fft #(.LOG2_POINTS(LOG2_POINTS)) u_fft (
     .clk_i, .rst_ni, .clear_i(clear),
@@ -88,6 +90,8 @@ module hw_task_fft
     .in_valid_o(in_valid), .in_ready_i(in_ready), .in_data_o(in_data),
     .out_valid_i(out_valid), .out_ready_o(out_ready), .out_data_i(out_data),
     .tail_in_bytes_o(unused_tail_in), .tail_out_bytes_i((LOG2_POINTS+3)'(BlockBytes)),
+    .silent_i(1'b0), .core_state_i('0), .core_left_o(unused_left), .core_begin_o(unused_begin),
+    .core_restore_o(unused_restore), .core_word_o(unused_word), .core_state_o(unused_state),
     .m_axi_awvalid, .m_axi_awready, .m_axi_awaddr, .m_axi_awlen, .m_axi_awsize, .m_axi_awburst,
     .m_axi_awcache, .m_axi_awprot,
     .m_axi_wvalid, .m_axi_wready, .m_axi_wdata, .m_axi_wstrb, .m_axi_wlast,

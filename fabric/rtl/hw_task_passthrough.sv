@@ -63,7 +63,9 @@ module hw_task_passthrough
   logic [10:0] tail_out;
   logic [31:0] param;
   // Nothing is kept from one word to the next.
-  logic        unused_clear;
+  logic        unused_clear, unused_begin, unused_restore;
+  logic [6:0]  unused_word;
+  logic [31:0] unused_left, unused_state;
 
   // What the task computes: a word in is a word out.
   assign out_valid = in_valid;
@@ -82,6 +84,8 @@ module hw_task_passthrough
     .in_valid_o(in_valid), .in_ready_i(in_ready), .in_data_o(in_data),
     .out_valid_i(out_valid), .out_ready_o(out_ready), .out_data_i(out_data),
     .tail_in_bytes_o(tail_in), .tail_out_bytes_i(tail_out),
+    .silent_i(1'b0), .core_state_i('0), .core_left_o(unused_left), .core_begin_o(unused_begin),
+    .core_restore_o(unused_restore), .core_word_o(unused_word), .core_state_o(unused_state),
     .m_axi_awvalid, .m_axi_awready, .m_axi_awaddr, .m_axi_awlen, .m_axi_awsize, .m_axi_awburst,
     .m_axi_awcache, .m_axi_awprot,
     .m_axi_wvalid, .m_axi_wready, .m_axi_wdata, .m_axi_wstrb, .m_axi_wlast,

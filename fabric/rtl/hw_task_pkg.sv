@@ -3,7 +3,8 @@
 // The ports that a task has, and what they say, are in docs/src/reference/hardware-tasks.md.
 package hw_task_pkg;
 
-  // Which task it is: part of the context, so that no task goes on with another's. 0 is none.
+  // Which task it is: part of the context, so that no task goes on with another's. 0 is none. Its
+  // number in a design, where there are up to seven, are the lowest three bits.
   typedef enum logic [7:0] {
     Passthrough = 8'd1,
     Qam16       = 8'd2,
@@ -11,7 +12,11 @@ package hw_task_pkg;
     Fft512      = 8'd4,
     Fft1024     = 8'd5,
     // designs/accelerators_hostile.sv: for tests.
-    Hostile     = 8'd7
+    Hostile     = 8'd7,
+    // Of designs/coprocessors_design.sv.
+    Crc32       = 8'd9,
+    Sha256      = 8'd10,
+    Aes         = 8'd11
   } task_e;
 
   typedef enum logic [3:0] {
@@ -25,7 +30,7 @@ package hw_task_pkg;
   } error_e;
 
   // Words of the context buffer, of 32 bits. A stopped task is the same task with the rest of its
-  // frame: the addresses and the length are of what is left.
+  // frame: the addresses and the length are of what is left. Behind them is the core's state.
   typedef enum logic [2:0] {
     ContextTag    = 3'd0,
     ContextSource = 3'd1,

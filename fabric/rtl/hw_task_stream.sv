@@ -2,10 +2,15 @@
 // streams of words, one in and one out.
 //
 // The core behind it turns the stream in into the stream out, in blocks: BLOCK_IN_BYTES become
-// BLOCK_OUT_WORDS, and what it holds at the end of a block makes no difference to the next one. It
-// knows nothing of lengths. Behind the end of the input come zeros for as long as it takes words;
-// words that it gives behind the end of the output are not taken. core_clear_o takes it back to
-// the beginning of a block.
+// BLOCK_OUT_WORDS. Behind the end of the input come zeros for as long as it takes words; words that
+// it gives behind the end of the output are not taken. core_clear_o takes it back to the beginning
+// of a block.
+//
+// What a block gives may depend on STATE_WORDS words that the core keeps from the blocks before,
+// its state. It is part of the context. The core changes it when the last word of a block is taken
+// or in the cycle behind, not before, so that at a consistency point it belongs to the rest of the
+// frame. With
+// STATE_WORDS = 0 what the core holds at the end of a block makes no difference to the next one.
 //
 // The end of each block is a consistency point. Reads run ahead of it and are dropped when the task
 // stops there; docs/src/reference/hardware-tasks.md has the ports and what they promise.
@@ -13,7 +18,7 @@ module hw_task_stream
   import hw_task_pkg::*;
 #(
   parameter task_e       TASK            = Passthrough,
-  // A multiple of 8, and at least 16 words.
+  // A multiple of 8, and at least 16 words, or fewer where a block takes longer than they do.
   parameter int unsigned BLOCK_IN_BYTES  = 1024,
   parameter int unsigned BLOCK_OUT_WORDS = 128,
   // The length has to be a multiple of this power of two.
@@ -22,10 +27,14 @@ module hw_task_stream
   parameter int unsigned GROWTH_LOG2     = 0,
   // Writes whose answers are awaited.
   parameter int unsigned WRITES_MAX      = 8,
+  // Words of 32 bits of the core's state: up to 128.
+  parameter int unsigned STATE_WORDS     = 0,
   // 32 for a task; less for the proof.
   parameter int unsigned ADDR_WIDTH      = 32,
   localparam int unsigned TailInWidth  = unsigned'($clog2(BLOCK_IN_BYTES)),
-  localparam int unsigned WordsWidth   = unsigned'($clog2(BLOCK_OUT_WORDS + 1)),
+  // A block may be shorter than the longest burst.
+  localparam int unsigned WordsWidth   =
+      BLOCK_OUT_WORDS < 16 ? 5 : unsigned'($clog2(BLOCK_OUT_WORDS + 1)),
   localparam int unsigned TailOutWidth = WordsWidth + 3
 ) (
   input  logic                    clk_i,
@@ -60,6 +69,18 @@ module hw_task_stream
   // How many bytes a last block gives that has so many bytes of input, when it is not a whole one.
   output logic [TailInWidth-1:0]  tail_in_bytes_o,
   input  logic [TailOutWidth-1:0] tail_out_bytes_i,
+  // The block that is next has no output: its one word is taken, and not written. All of a frame's
+  // blocks without output come before those with output.
+  input  logic                    silent_i,
+  // Bytes of the input from the beginning of the block whose output is next.
+  output logic [ADDR_WIDTH-1:0]   core_left_o,
+  // The state: a frame begins with its initial value, and core_left_o is the length of all of it;
+  // word core_word_o becomes core_state_o; word core_word_o, for the context.
+  output logic                    core_begin_o,
+  output logic                    core_restore_o,
+  output logic [6:0]              core_word_o,
+  output logic [31:0]             core_state_o,
+  input  logic [31:0]             core_state_i,
 
   output logic                    m_axi_awvalid,
   input  logic                    m_axi_awready,
@@ -118,8 +139,13 @@ module hw_task_stream
   state_e      state_q;
   write_e      write_q;
   error_e      error_q;
-  logic        stopping_q, done_q, stopped_q, tag_ok_q;
-  logic [2:0]  context_q;
+  logic        stopping_q, done_q, stopped_q, tag_ok_q, begin_q;
+
+  // A word of the context, or the one behind the last.
+  localparam int unsigned ContextWidth = STATE_WORDS == 0 ? 3 : 8;
+  typedef logic [ContextWidth-1:0] context_t;
+  localparam context_t ContextLast = context_t'(ContextParam) + context_t'(STATE_WORDS);
+  context_t    context_q;
 
   // The frame's rest, from the beginning of the block whose output is written; target_q goes on
   // within it.
@@ -212,20 +238,23 @@ module hw_task_stream
   // Words of the last burst that was asked for that are still to come.
   logic [4:0] pending_q;
   logic [2:0] pending_tail_q;
-  logic       wr_taken, word_out, stop_here, burst_last;
+  logic       wr_taken, word_out, stop_here, burst_last, silent_taken;
 
   assign block_last = left_q <= address_t'(BLOCK_IN_BYTES);
   assign stop_here  = stop_i && first_q;
   // A burst is asked for when its first word is there, so that no bus waits for long.
   assign wr_valid   = state_q == Run && write_q == Offer && !stop_here && out_valid_i
-                      && error_q == NoError;
+                      && !silent_i && error_q == NoError;
+  // Where there is no output the words of the burst before, if any, have gone.
+  assign silent_taken = state_q == Run && write_q == Offer && !stop_here && out_valid_i
+                        && silent_i && pending_q == '0 && error_q == NoError;
   assign wr_taken   = wr_valid && wr_ready;
   assign burst_last = block_left_q == block_t'(1) << write_log2_q;
   assign word_out   = wr_data_valid && wr_data_ready;
 
   // After an error what was asked for is brought to its end with words that change nothing.
   assign wr_data_valid = pending_q != '0 && ((running && out_valid_i) || state_q == Drain);
-  assign out_ready_o   = pending_q != '0 && running && wr_data_ready;
+  assign out_ready_o   = (pending_q != '0 && running && wr_data_ready) || silent_taken;
 
   assign wr_strobe     = !running ? '0 : pending_q == 5'd1 ? bytes_of(pending_tail_q) : '1;
 
@@ -280,6 +309,8 @@ module hw_task_stream
             if (wr_taken) begin
               write_q <= burst_last ? Block : Plan;
               first_q <= 1'b0;
+            end else if (silent_taken) begin
+              write_q <= Block;
             end
           end
         endcase
@@ -298,15 +329,15 @@ module hw_task_stream
     end else if (state_q == Restore) begin
       // The word before: it is there a cycle later.
       case (context_q)
-        3'(ContextSource) + 3'd1: source_q <= address_t'(ctx_rdata_i);
-        3'(ContextTarget) + 3'd1: target_q <= address_t'(ctx_rdata_i);
-        3'(ContextLength) + 3'd1: left_q   <= address_t'(ctx_rdata_i);
-        3'(ContextParam) + 3'd1:  param_q  <= ctx_rdata_i;
+        context_t'(ContextSource) + context_t'(1): source_q <= address_t'(ctx_rdata_i);
+        context_t'(ContextTarget) + context_t'(1): target_q <= address_t'(ctx_rdata_i);
+        context_t'(ContextLength) + context_t'(1): left_q   <= address_t'(ctx_rdata_i);
+        context_t'(ContextParam) + context_t'(1):  param_q  <= ctx_rdata_i;
         default: ;
       endcase
-    end else if (wr_taken) begin
-      target_q <= target_q + (address_t'(8) << write_log2_q);
-      if (burst_last) begin
+    end else begin
+      if (wr_taken) target_q <= target_q + (address_t'(8) << write_log2_q);
+      if ((wr_taken && burst_last) || silent_taken) begin
         source_q <= source_q + address_t'(BLOCK_IN_BYTES);
         left_q   <= block_last ? '0 : left_q - address_t'(BLOCK_IN_BYTES);
       end
@@ -352,9 +383,11 @@ module hw_task_stream
       done_q     <= 1'b0;
       stopped_q  <= 1'b0;
       tag_ok_q   <= 1'b0;
+      begin_q    <= 1'b0;
       context_q  <= '0;
     end else begin
-      done_q <= 1'b0;
+      done_q  <= 1'b0;
+      begin_q <= state_q == Idle && start_i;
 
       if (running && word_in && rd_data_error && error_q == NoError) error_q <= ReadFailed;
       if (wr_done && wr_error && error_q == NoError) error_q <= WriteFailed;
@@ -371,9 +404,11 @@ module hw_task_stream
           end
         end
         Restore: begin
-          context_q <= context_q + 3'd1;
-          if (context_q == 3'(ContextTag) + 3'd1) tag_ok_q <= ctx_rdata_i == {ContextMark, TASK};
-          if (context_q == 3'(ContextParam) + 3'd1) state_q <= Measure;
+          context_q <= context_q + context_t'(1);
+          if (context_q == context_t'(ContextTag) + context_t'(1)) begin
+            tag_ok_q <= ctx_rdata_i == {ContextMark, TASK};
+          end
+          if (context_q == ContextLast + context_t'(1)) state_q <= Measure;
         end
         Measure: state_q <= Check;
         Check: begin
@@ -402,8 +437,8 @@ module hw_task_stream
           end
         end
         Save: begin
-          context_q <= context_q + 3'd1;
-          if (context_q == 3'(ContextParam)) begin
+          context_q <= context_q + context_t'(1);
+          if (context_q == ContextLast) begin
             state_q   <= Idle;
             stopped_q <= 1'b1;
           end
@@ -418,17 +453,33 @@ module hw_task_stream
   assign error_o      = error_q;
   assign core_clear_o = !running;
   assign core_param_o = param_q;
+  assign core_left_o  = left_q;
+  assign core_begin_o = begin_q;
+  assign core_state_o = ctx_rdata_i;
+
+  // Behind the parameters. What is read comes a cycle later.
+  if (STATE_WORDS == 0) begin : gen_no_state
+    assign core_restore_o = 1'b0;
+    assign core_word_o    = '0;
+  end else begin : gen_state
+    assign core_restore_o = state_q == Restore
+                            && context_q > context_t'(ContextParam) + context_t'(1);
+    assign core_word_o    = 7'(context_q - context_t'(ContextParam)
+                               - (state_q == Restore ? context_t'(2) : context_t'(1)));
+  end
 
   assign ctx_we_o   = state_q == Save;
   assign ctx_addr_o = 8'(context_q);
 
   always_comb begin
     case (context_q)
-      3'(ContextTag):    ctx_wdata_o = {ContextMark, TASK};
-      3'(ContextSource): ctx_wdata_o = 32'(source_q);
-      3'(ContextTarget): ctx_wdata_o = 32'(target_q);
-      3'(ContextLength): ctx_wdata_o = 32'(left_q);
-      default:           ctx_wdata_o = param_q;
+      context_t'(ContextTag):    ctx_wdata_o = {ContextMark, TASK};
+      context_t'(ContextSource): ctx_wdata_o = 32'(source_q);
+      context_t'(ContextTarget): ctx_wdata_o = 32'(target_q);
+      context_t'(ContextLength): ctx_wdata_o = 32'(left_q);
+      context_t'(ContextParam):  ctx_wdata_o = param_q;
+      // The same for a task without a state, whose context ends there.
+      default:                   ctx_wdata_o = STATE_WORDS == 0 ? param_q : core_state_i;
     endcase
   end
 

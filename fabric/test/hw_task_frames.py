@@ -18,6 +18,10 @@ TASKS = {
     "qam64": (2350, lambda frame: models.qam(frame, 6)),
     "fft512": (18800, lambda frame: models.fft(frame, 512)),
     "fft1024": (18800, lambda frame: models.fft(frame, 1024)),
+    "crc32": (2350, models.crc32),
+    "sha256": (2350, models.sha256),
+    # CTR with a key of 256 bits.
+    "aes": (2350, lambda frame: models.aes(frame, models.AES_256 | models.AES_CTR)),
 }
 
 

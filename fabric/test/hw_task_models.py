@@ -1,7 +1,11 @@
-"""What hardware tasks compute, in NumPy: from the definitions in docs/src/reference/hardware-tasks.md, on whole arrays.
+"""What hardware tasks compute: from the definitions in docs/src/reference/hardware-tasks.md, on whole arrays in NumPy, or
+by Python's own library.
 
 Nothing here knows how the tasks are built. `frame` is the input's bytes; each model returns the output's.
 """
+
+import hashlib
+import zlib
 
 import numpy as np
 
@@ -12,6 +16,84 @@ POINT = 14
 def passthrough(frame, param):
     padded = np.frombuffer(frame + bytes(-len(frame) % 4), "<u4")
     return (padded ^ np.uint32(param)).tobytes()[:len(frame)]
+
+
+def crc32(frame):
+    """IEEE 802.3, as zlib has it, in a word of 64 bits."""
+    return zlib.crc32(frame).to_bytes(8, "little")
+
+
+def sha256(frame):
+    """FIPS 180-4."""
+    return hashlib.sha256(frame).digest()
+
+
+def gf_product(a, b):
+    """Of two bytes as polynomials modulo x^8 + x^4 + x^3 + x + 1: FIPS 197, 4.2."""
+    product = 0
+    for bit in range(8):
+        product ^= (b >> bit & 1) * a << bit
+    for bit in range(14, 7, -1):
+        product ^= (product >> bit & 1) * 0x11B << bit - 8
+    return product
+
+
+def s_box():
+    """FIPS 197, 5.1.1: the inverse, found by trying, and its affine transform."""
+    box = []
+    for byte in range(256):
+        inverse = next((b for b in range(256) if gf_product(byte, b) == 1), 0)
+        circle = inverse * 0x101
+        box.append((inverse ^ circle >> 4 ^ circle >> 5 ^ circle >> 6 ^ circle >> 7) & 0xFF ^ 0x63)
+    return np.array(box, np.uint8)
+
+
+S_BOX = s_box()
+TIMES = {by: np.array([gf_product(byte, by) for byte in range(256)], np.uint8) for by in (2, 3)}
+AES_CTR, AES_256 = 1, 2
+
+
+def aes_round_keys(key):
+    """FIPS 197, 5.2: an array of 16 bytes for each round, and one for before."""
+    words, length, power = [list(key[i:i + 4]) for i in range(0, len(key), 4)], len(key) // 4, 1
+    for i in range(length, 4 * (length + 7)):
+        word = words[-1]
+        if i % length == 0:
+            word = [int(S_BOX[byte]) for byte in word[1:] + word[:1]]
+            word[0] ^= power
+            power = gf_product(power, 2)
+        elif length == 8 and i % 8 == 4:
+            word = [int(S_BOX[byte]) for byte in word]
+        words.append([a ^ b for a, b in zip(word, words[-length])])
+    return np.array(words, np.uint8).reshape(-1, 16)
+
+
+def aes_encrypted(blocks, key):
+    """FIPS 197, 5.1, of an array of blocks."""
+    keys = aes_round_keys(key)
+    state = blocks ^ keys[0]
+    for number, round_key in enumerate(keys[1:], 1):
+        # Rows are shifted: byte r of column c comes from column c + r.
+        state = S_BOX[state][:, [(4 * (c + r) + r) % 16 for c in range(4) for r in range(4)]]
+        if number < len(keys) - 1:
+            columns = state.reshape(-1, 4, 4)
+            rolled = [np.roll(columns, -r, axis=2) for r in range(4)]
+            state = (TIMES[2][rolled[0]] ^ TIMES[3][rolled[1]] ^ rolled[2] ^ rolled[3]).reshape(-1, 16)
+        state = state ^ round_key
+    return state
+
+
+def aes(frame, param):
+    """The key in the first 32 bytes, the first counter in the next 16; text from the 64th on. SP 800-38A, 6.1 and 6.5."""
+    header, text = frame[:64].ljust(64, b"\0"), frame[64:]
+    blocks = np.frombuffer(text + bytes(-len(text) % 16), np.uint8).reshape(-1, 16)
+    key = header[:32 if param & AES_256 else 16]
+    if not param & AES_CTR:
+        return aes_encrypted(blocks, key).tobytes()
+    first = int.from_bytes(header[32:48], "big")
+    counters = b"".join(((first + i) % 2**128).to_bytes(16, "big") for i in range(len(blocks)))
+    stream = aes_encrypted(np.frombuffer(counters, np.uint8).reshape(-1, 16), key)
+    return (blocks ^ stream).tobytes()[:len(text)]
 
 
 def qam(frame, symbol_bits):

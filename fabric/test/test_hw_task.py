@@ -1,4 +1,4 @@
-"""Each hardware task against its model in NumPy: frames, stops at consistency points, errors."""
+"""Each hardware task against its model in Python: frames, stops at consistency points, errors."""
 
 import json
 import random
@@ -12,7 +12,8 @@ from common import reset
 from hw_task import Surroundings
 
 NO_ERROR, READ_FAILED, WRITE_FAILED, BAD_ADDRESS, BAD_LENGTH, OUT_OF_RANGE, BAD_CONTEXT = range(7)
-NUMBERS = {"passthrough": 1, "qam16": 2, "qam64": 3, "fft512": 4, "fft1024": 5}
+NUMBERS = {"passthrough": 1, "qam16": 2, "qam64": 3, "fft512": 4, "fft1024": 5, "crc32": 9, "sha256": 10,
+           "aes": 11}
 MARK = 0x485401
 
 # A frame of 18,800 bits, or the 4,700 symbols that 16-QAM makes of it.
@@ -24,6 +25,7 @@ SOURCE, TARGET = 0x400, 0x6000
 
 # Cycles of 10 ns that a frame, and the wait for a consistency point, may take; the copy has no limit of its own.
 LIMITS = {"qam16": (2600, 500), "qam64": (1800, 500), "fft512": (6000, 1200), "fft1024": (6500, 2200),
+          "crc32": (500, 300), "sha256": (2700, 300), "aes": (3100, 300),
           "passthrough": (None, None)}
 
 
@@ -39,6 +41,10 @@ class Task:
 
     def __init__(self, dut):
         self.unit, self.block, self.bits, self.points = 1, 1024, 0, 0
+        # Words of state in the context.
+        self.state = 0
+        # Whether the parameter's lowest bits choose what is computed.
+        self.modes = False
         if dut._name == "hw_task_qam":
             self.bits = int(dut.SYMBOL_BITS.value)
             self.name, self.block = f"qam{2**self.bits}", 32 * self.bits
@@ -47,6 +53,15 @@ class Task:
             self.points = 1 << int(dut.LOG2_POINTS.value)
             self.name, self.unit, self.block = f"fft{self.points}", 4, 4 * self.points
             self.model = lambda frame, param: models.fft(frame, self.points)
+        elif dut._name == "hw_task_crc32":
+            self.name, self.state = "crc32", 1
+            self.model = lambda frame, param: models.crc32(frame)
+        elif dut._name == "hw_task_sha256":
+            self.name, self.block, self.state = "sha256", 64, 10
+            self.model = lambda frame, param: models.sha256(frame)
+        elif dut._name == "hw_task_aes":
+            self.name, self.block, self.state, self.model = "aes", 64, 13, models.aes
+            self.modes = True
         else:
             self.name, self.model = "passthrough", models.passthrough
         self.frame_bytes = FRAME_BITS // 4 * 4 if self.name.startswith("fft") else FRAME_BITS // 8
@@ -70,7 +85,7 @@ def check(task, around, before, source, target, length, param):
     if around.bytes != expected:
         wrong = [i for i in range(SIZE) if around.bytes[i] != expected[i]]
         raise AssertionError(f"{len(wrong)} bytes are wrong of {len(output)} at {target:#x}, the first at {wrong[0]:#x}")
-    assert around.written == (target, target + len(output))
+    assert around.written == ((target, target + len(output)) if output else None)
 
 
 async def whole_frame(task, around, source, target, length, param=0):
@@ -110,6 +125,17 @@ async def the_model_is_what_it_is_called(dut):
         least = distances[distances > 0].min()
         for a, b in zip(*np.nonzero((distances > 0) & (distances < 1.01 * least))):
             assert (int(a) ^ int(b)).bit_count() == 1, (a, b)
+    if task.name == "aes":
+        # FIPS 197, C.1 and C.3; SP 800-38A, F.5.1 and F.5.5.
+        plain = bytes.fromhex("00112233445566778899aabbccddeeff")
+        counter, text = bytes(range(0xF0, 0x100)), bytes.fromhex("6bc1bee22e409f96e93d7e117393172a")
+        for mode, key, first, data, cipher in (
+                (0, bytes(range(16)), bytes(16), plain, "69c4e0d86a7b0430d8cdb78070b4c55a"),
+                (2, bytes(range(32)), bytes(16), plain, "8ea2b7ca516745bfeafc49904b496089"),
+                (1, bytes.fromhex("2b7e151628aed2a6abf7158809cf4f3c"), counter, text, "874d6191b620e3261bef6864990db6ce"),
+                (3, bytes.fromhex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4"), counter, text,
+                 "601ec313775789a5b7a7f504bbf3d228")):
+            assert models.aes(key.ljust(32, b"\0") + first + bytes(16) + data, mode).hex() == cipher
     if task.points:
         for kind, frame in models.fft_inputs(task.points).items():
             largest, snr = models.fft_error(frame, task.points)
@@ -133,10 +159,10 @@ async def a_frame_in_time(dut):
 async def frames_are_as_the_model_says(dut):
     """Of any length, anywhere, one after the other, with a memory that takes its time."""
     task, around = await begin(dut, pause=0.3)
-    for blocks in (0.1, 1, 2.5, 2.5):
+    for mode, blocks in enumerate((0.1, 1, 2.5, 2.5) if not task.modes else (2.5, 3, 4, 5)):
         around.latency = random.randrange(40)
         source, target = SOURCE + 8 * random.randrange(64), TARGET + 8 * random.randrange(64)
-        await whole_frame(task, around, source, target, task.length(blocks), random.getrandbits(32))
+        await whole_frame(task, around, source, target, task.length(blocks), random.getrandbits(32) & ~3 | mode)
     # Whole blocks, and the largest and smallest numbers.
     around.pause = 0.0
     length = task.block * 2
@@ -151,11 +177,15 @@ async def stopped_at_every_consistency_point(dut):
     task, around = await begin(dut)
     before, param = bytes(around.bytes), random.getrandbits(32)
     await around.command(source=SOURCE, target=TARGET, length=task.frame_bytes, param=param)
+    if task.modes:
+        # The counter goes on.
+        param |= 1
     worst, stops = 0, 0
     while True:
-        # As soon as the first burst of a block is on its way: the worst moment there is.
-        bursts = around.bursts_written
-        while around.bursts_written == bursts:
+        # As soon as the first burst of a block is on its way: the worst moment there is. Where a block has no output,
+        # as soon as it has ended, and the next one begins.
+        bursts, behind = around.bursts_written, task.frame_bytes - (stops + 1) * task.block
+        while around.bursts_written == bursts and not (task.state and int(dut.core_left.value) == behind):
             await around.step()
             assert around.busy
         dut.stop_i.value = 1
@@ -169,7 +199,7 @@ async def stopped_at_every_consistency_point(dut):
         assert around.context[0] == MARK << 8 | NUMBERS[task.name]
         assert around.context[1] == SOURCE + stops * task.block
         assert around.context[3:5] == [rest, param]
-        for i in range(5, 256):
+        for i in range(5 + task.state, 256):
             around.context[i] = random.getrandbits(32)
         await around.replace()
         assert dut.stopped_o.value == 0
