@@ -169,7 +169,21 @@ mod tests {
     /// The tasks fit where the design has them.
     #[test]
     fn tasks_fit_where_the_design_has_them() {
-        let design = include_str!("../../fabric/designs/accelerators_design.sv");
+        for (name, design) in [
+            (
+                "accelerators",
+                include_str!("../../fabric/designs/accelerators_design.sv"),
+            ),
+            (
+                "coprocessors",
+                include_str!("../../fabric/designs/coprocessors_design.sv"),
+            ),
+        ] {
+            tasks_fit_where_it_has_them(name, design);
+        }
+    }
+
+    fn tasks_fit_where_it_has_them(name: &str, design: &str) {
         let list = |name: &str| {
             let (_, list) = design.split_once(name).expect("the parameter");
             let (_, list) = list.split_once("'{").expect("its begin");
@@ -191,7 +205,7 @@ mod tests {
                 names.map(|name| name.trim().to_lowercase()).collect()
             })
             .collect();
-        let shared = shared("accelerators").expect("the design");
+        let shared = shared(name).expect("the design");
         assert_eq!(fits.len(), shared.regions());
         for (region, names) in fits.iter().enumerate() {
             let own = shared.tasks.iter();
@@ -224,8 +238,10 @@ mod tests {
             .collect();
         // The largest region comes first there.
         lengths.reverse();
-        let regions = shared("accelerators").expect("the design").regions;
-        let own: Vec<u64> = regions.iter().map(|region| region.bitstream).collect();
-        assert_eq!(own, lengths);
+        for name in names() {
+            let regions = shared(&name).expect("the design").regions;
+            let own: Vec<u64> = regions.iter().map(|region| region.bitstream).collect();
+            assert_eq!(own, lengths, "{name}");
+        }
     }
 }

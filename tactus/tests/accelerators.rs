@@ -85,11 +85,22 @@ fn run_at<'a>(
     until: impl Into<Option<&'a str>>,
     faults: impl FnOnce(&Plan, &[u8]) -> Faults,
 ) -> Outcome {
+    run_on("accelerators", pace, file, until, faults)
+}
+
+/// [`run_at`] with a design of the fabric.
+fn run_on<'a>(
+    design: &str,
+    pace: Pace,
+    file: &Path,
+    until: impl Into<Option<&'a str>>,
+    faults: impl FnOnce(&Plan, &[u8]) -> Faults,
+) -> Outcome {
     let mut boot = Boot::of(file).unwrap_or_else(|error| panic!("{error:?}"));
     let mut options = Options::new(Profile::named("soc").expect("it comes with the board"));
     options.pace = pace;
-    options.fabric = Some(fabric("accelerators"));
-    (options.ends.pins, options.ends.pins_at) = tactus::fabric::pins("accelerators");
+    options.fabric = Some(fabric(design));
+    (options.ends.pins, options.ends.pins_at) = tactus::fabric::pins(design);
     options.faults = faults(&plan_of(file), &boot.image.bytes);
     let plan = boot.plan.limit(STUCK);
     let plan = plan.on(Platform::Board(Box::new(options)));
@@ -192,6 +203,23 @@ fn results_are_exact_for_any_assignment_of_regions() {
         "{longest} ns, and {bound} ns allowed before {least} ns\n{}",
         explain(&outcome)
     );
+}
+
+/// Frames of tasks with state are exact though a real-time guest preempts them: it is saved and restored with the
+/// context, in this region or another.
+#[test]
+#[ignore = "long"]
+fn preempted_tasks_keep_their_state() {
+    let file = root().join("systems/coprocessors.toml");
+    let outcome = run_on("coprocessors", Pace::Fast, &file, "archive", none);
+    assert_verdict(&outcome, Verdict::Good);
+    let mut preempted = 0.0;
+    for (name, number) in [("crc32", 1), ("sha256", 2), ("aes", 3)] {
+        let found = figure(&outcome, "archive", &format!("{name}_crc32"));
+        assert_eq!(found, crc32(name, number, 4, 150_001), "{name}");
+        preempted += figure(&outcome, "archive", &format!("{name}_preempted"));
+    }
+    assert!(preempted > 0.0, "\n{}", explain(&outcome));
 }
 
 /// The demonstration: Linux user space and FreeRTOS compute frames with four accelerators that share three regions.
