@@ -216,7 +216,7 @@ fn preempted_tasks_keep_their_state() {
     let mut preempted = 0.0;
     for (name, number) in [("crc32", 1), ("sha256", 2), ("aes", 3)] {
         let found = figure(&outcome, "archive", &format!("{name}_crc32"));
-        assert_eq!(found, crc32(name, number, 4, 150_001), "{name}");
+        assert_eq!(found, crc32(name, number, 2, 150_001), "{name}");
         preempted += figure(&outcome, "archive", &format!("{name}_preempted"));
     }
     assert!(preempted > 0.0, "\n{}", explain(&outcome));

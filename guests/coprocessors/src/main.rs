@@ -2,7 +2,8 @@
 //! CRC-32 of the results: a reader who knows what the tasks compute can tell from it whether every bit is right.
 //!
 //! Boot arguments: `tasks=crc32,sha256,aes`: the virtual devices that it has, which compute concurrently; `frames`: number
-//! of frames for each; `length`: bytes of a frame; `pause_us`: time between two frames.
+//! of frames for each; `length`: bytes of a frame; `rounds`: computations of each frame, to keep the regions busy;
+//! `pause_us`: time between two frames.
 #![no_std]
 #![no_main]
 
@@ -64,6 +65,10 @@ struct Worker {
     /// Bytes of a frame.
     length: usize,
     crc: crc32fast::Hasher,
+    /// Rounds that are still to be computed.
+    left: u64,
+    /// Whether the region was preempted in this round.
+    was_preempted: bool,
     preempted: u64,
 }
 
@@ -78,6 +83,7 @@ fn main() {
 fn compute_all() -> Result<(), &'static str> {
     let frames = devicetree::number("frames", 1);
     let length = devicetree::number("length", 2350);
+    let rounds = devicetree::number("rounds", 1);
     let pause = time::ticks(Duration::from_micros(devicetree::number("pause_us", 0)));
     let names = devicetree::argument("tasks").ok_or("the boot argument tasks is missing")?;
     let mut workers: [Option<Worker>; TASKS.len()] = [const { None }; _];
@@ -86,11 +92,16 @@ fn compute_all() -> Result<(), &'static str> {
         *worker = Some(Worker::of(name, place, length)?);
     }
     for frame in 0..frames {
-        for worker in workers.iter().flatten() {
-            worker.start(frame);
+        for worker in workers.iter_mut().flatten() {
+            worker.prepare(frame, rounds);
+        }
+        while workers.iter().flatten().any(|worker| worker.left > 0) {
+            for worker in workers.iter_mut().flatten() {
+                worker.look()?;
+            }
         }
         for worker in workers.iter_mut().flatten() {
-            worker.end()?;
+            worker.add_to_checksum();
         }
         time::busy_wait(pause);
     }
@@ -119,12 +130,14 @@ impl Worker {
             output: &OUTPUTS[place],
             length,
             crc: crc32fast::Hasher::new(),
+            left: 0,
+            was_preempted: false,
             preempted: 0,
         })
     }
 
-    /// Fills the frame of that number, from a 64-bit xorshift generator; clears the output; starts the computation.
-    fn start(&self, frame: u64) {
+    /// Fills the frame of that number, from a 64-bit xorshift generator; clears the output; starts the first round.
+    fn prepare(&mut self, frame: u64, rounds: u64) {
         let mut random = u64::from(self.task.number) << 32 | (frame + 1);
         for word in &self.input[..self.length.div_ceil(8)] {
             random ^= random << 13;
@@ -135,6 +148,12 @@ impl Worker {
         for word in &self.output[..(self.task.output_bytes)(self.length).div_ceil(8)] {
             word.store(0, Ordering::Relaxed);
         }
+        self.left = rounds;
+        self.start();
+    }
+
+    fn start(&mut self) {
+        self.was_preempted = false;
         let offset = |buffer: &Buffer| (buffer.as_ptr() as u64 - map::RAM_BASE) as u32;
         self.device.start(&Computation {
             input: offset(self.input),
@@ -144,24 +163,34 @@ impl Worker {
         });
     }
 
-    /// Waits until the computation is complete. Its output enters the checksum.
-    fn end(&mut self) -> Result<(), &'static str> {
-        let mut preempted = false;
-        while !self.device.is_complete() {
-            preempted |= self.device.signal() == Some(Signal::Preempt);
+    /// Checks the state of a round, and starts the next one when it has ended.
+    fn look(&mut self) -> Result<(), &'static str> {
+        if self.left == 0 {
+            return Ok(());
         }
-        self.preempted += u64::from(preempted);
+        if !self.device.is_complete() {
+            self.was_preempted |= self.device.signal() == Some(Signal::Preempt);
+            return Ok(());
+        }
         if let Err(failure) = self.device.outcome() {
             println!("{}: {failure:?}", self.task.name);
             return Err("a frame was not computed");
         }
+        self.preempted += u64::from(self.was_preempted);
+        self.left -= 1;
+        if self.left > 0 {
+            self.start();
+        }
+        Ok(())
+    }
+
+    fn add_to_checksum(&mut self) {
         let mut left = (self.task.output_bytes)(self.length);
         for word in &self.output[..left.div_ceil(8)] {
             let bytes = word.load(Ordering::Relaxed).to_le_bytes();
             self.crc.update(&bytes[..left.min(8)]);
             left = left.saturating_sub(8);
         }
-        Ok(())
     }
 
     fn report(self) {

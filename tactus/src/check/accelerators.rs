@@ -375,13 +375,11 @@ fn shared(judge: &mut Judge<'_>, platform: &Platform, table: &Accelerators) -> O
     // One that is not known is noted already.
     let is_known = platform.design.is_some() || judge.config.design.is_none();
     if shared.is_none() && is_known {
-        let known = accelerators::names().join("`, `");
+        let known = accelerators::names().join("` or `");
         let problem = Problem::new(
             Code::NoAccelerators,
             "accelerators need a fabric with regions",
-            format!(
-                "load the fabric with one: `[fabric]` and `design = \"{known}\"`, on a platform that has a fabric, such as `soc`"
-            ),
+            format!("set `design` of `[fabric]` to `{known}`, on a board such as `soc`"),
         );
         let problem = problem.at(
             judge.source(),
