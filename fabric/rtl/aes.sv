@@ -1,4 +1,4 @@
-// AES with keys of 128 and 256 bits (FIPS 197), a round a cycle: encrypts blocks (ECB), or encrypts
+// AES with keys of 128 and 256 bits (FIPS 197), a round in two cycles: encrypts blocks (ECB), or encrypts
 // and decrypts with a counter (CTR; NIST SP 800-38A, 6.5, the whole block counts).
 //
 // A frame begins with a block of 64 bytes without output: the key in the first 16 or 32 bytes, and
@@ -50,7 +50,7 @@ module aes (
   logic              there_q;
 
   // A register, as what comes from memory has come far.
-  logic              input_valid_q, word_in, taken;
+  logic              input_valid_q, word_in, taken, block_taken_q;
   logic [63:0]       input_q;
   // Of the block: words that came, and that went.
   logic [2:0]        came_q, went_q;
@@ -61,7 +61,7 @@ module aes (
   logic [31:0]       last_word;
   logic [7:0]        constant_q;
   logic [3:0]        round_q;
-  logic              rotate_q, last_round;
+  logic              rotate_q, half_q, last_q;
 
   function automatic logic [127:0] reversed(logic [127:0] x);
     logic [127:0] bytes;
@@ -86,21 +86,23 @@ module aes (
     if (in_ready_o) input_q <= in_data_i;
   end
 
-  assign last_round  = round_q == (key_256_i ? 4'd14 : 4'd10);
   assign out_valid_o = phase_q == Known || phase_q == Give;
   assign silent_o    = phase_q == Known;
   assign taken       = out_valid_o && out_ready_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      phase_q <= Key;
-      came_q  <= '0;
-      went_q  <= '0;
+      phase_q       <= Key;
+      came_q        <= '0;
+      went_q        <= '0;
+      block_taken_q <= 1'b0;
     end else if (clear_i) begin
-      phase_q <= there_q ? Load : Key;
-      came_q  <= '0;
-      went_q  <= '0;
+      phase_q       <= there_q ? Load : Key;
+      came_q        <= '0;
+      went_q        <= '0;
+      block_taken_q <= 1'b0;
     end else begin
+      block_taken_q <= taken && went_q == 3'd7;
       if (word_in) came_q <= came_q + 3'd1;
       if (taken && !silent_o) went_q <= went_q + 3'd1;
       unique case (phase_q)
@@ -108,14 +110,14 @@ module aes (
         Known:   if (taken) phase_q <= Load;
         Load:    if (word_in && came_q[0]) phase_q <= Start;
         Start:   phase_q <= Rounds;
-        Rounds:  if (last_round) phase_q <= Give;
+        Rounds:  if (half_q && last_q) phase_q <= Give;
         Give:    if (taken && went_q[0]) phase_q <= Load;
       endcase
     end
   end
 
-  // The state changes where the last word of a block is taken; before the key is there, it counts
-  // for nothing.
+  // The state changes where the last word of a block is taken, the counter a cycle later; before the
+  // key is there, it counts for nothing.
   always_ff @(posedge clk_i) begin
     if (begin_i) begin
       there_q <= 1'b0;
@@ -134,9 +136,9 @@ module aes (
       for (int unsigned i = 0; i < 2; i++) begin
         if (came_q == 3'(4 + i)) kept_counter_q[64*i+:64] <= input_q;
       end
-    end else if (taken) begin
-      if (silent_o) there_q <= 1'b1;
-      if (went_q == 3'd7) kept_counter_q <= reversed(counter_q);
+    end else begin
+      if (taken && silent_o) there_q <= 1'b1;
+      if (block_taken_q) kept_counter_q <= reversed(counter_q);
     end
   end
 
@@ -161,7 +163,7 @@ module aes (
   assign last_word = key_256_i ? next_key_q[3] : round_key_q[3];
 
   aes_round u_round (
-    .last_i(last_round), .state_i(state_q), .round_key_i(128'(round_key_q)), .state_o(state_next),
+    .clk_i, .last_i(last_q), .state_i(state_q), .round_key_i(128'(round_key_q)), .state_o(state_next),
     .before_i(round_key_q), .last_word_i(last_word), .rotate_i(rotate_q),
     .constant_i(constant_q), .words_o(words)
   );
@@ -173,8 +175,10 @@ module aes (
       constant_q  <= 8'd1;
       rotate_q    <= 1'b1;
       round_q     <= 4'd1;
+      half_q      <= 1'b0;
+      last_q      <= 1'b0;
       if (word_in) text_q[came_q[0]] <= input_q;
-    end else if (phase_q == Start || phase_q == Rounds) begin
+    end else if (phase_q == Start || (phase_q == Rounds && half_q)) begin
       round_key_q <= key_256_i ? next_key_q : words;
       next_key_q  <= words;
       // Of a key of 256 bits every other four words begin with a rotated one.
@@ -184,8 +188,12 @@ module aes (
     if (phase_q == Start) begin
       state_q <= (counter_mode_i ? reversed(counter_q) : 128'(text_q)) ^ 128'(round_key_q);
     end else if (phase_q == Rounds) begin
-      state_q <= state_next;
-      round_q <= round_q + 4'd1;
+      half_q <= !half_q;
+      if (half_q) begin
+        state_q <= state_next;
+        round_q <= round_q + 4'd1;
+        last_q  <= round_q == (key_256_i ? 4'd13 : 4'd9);
+      end
     end
   end
 

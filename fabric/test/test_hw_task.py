@@ -25,7 +25,7 @@ SOURCE, TARGET = 0x400, 0x6000
 
 # Cycles of 10 ns that a frame, and the wait for a consistency point, may take; the copy has no limit of its own.
 LIMITS = {"qam16": (2600, 500), "qam64": (1800, 500), "fft512": (6000, 1200), "fft1024": (6500, 2200),
-          "crc32": (500, 300), "sha256": (2700, 300), "aes": (3100, 300),
+          "crc32": (500, 300), "sha256": (2700, 300), "aes": (5000, 300),
           "passthrough": (None, None)}
 
 
