@@ -1,5 +1,5 @@
-// The design with coprocessors: the interfaces, regions and pages of the design `accelerators`, with
-// other tasks: checksums, digests and ciphers, whose blocks depend on those before.
+// The design with coprocessors: the interfaces, regions and pages of the design `accelerators`,
+// with other tasks: checksums, digests and ciphers, whose blocks depend on those before.
 //
 // Interrupt lines: 0 the region monitor; 1 the configuration port; 2 to 4 the regions; 5 an
 // interface has faults; from 8 on the interfaces. It has no use for ACP.
@@ -119,7 +119,9 @@ module coprocessors_design import fabric_pkg::*; (
     region_pkg::from_task_t [Count-1:0] from_tasks;
     region_pkg::to_task_t [Count-1:0]   to_tasks;
 
-    region_partition #(.TASKS(Count), .NUMBERS((8*Count)'(numbers_of(Fit))), .SEED(r + 1)) u_partition (
+    region_partition #(
+      .TASKS(Count), .NUMBERS((8*Count)'(numbers_of(Fit))), .SEED(r + 1)
+    ) u_partition (
       .clk_i, .rst_ni, .rests_i(rests),
       .reconfiguring_i(reconfiguring[r]), .loaded_i(loaded[r]),
       .from_tasks_i(from_tasks), .to_tasks_o(to_tasks),

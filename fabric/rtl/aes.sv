@@ -1,5 +1,5 @@
-// AES with keys of 128 and 256 bits (FIPS 197), a round in two cycles: encrypts blocks (ECB), or encrypts
-// and decrypts with a counter (CTR; NIST SP 800-38A, 6.5, the whole block counts).
+// AES with keys of 128 and 256 bits (FIPS 197), a round in two cycles: encrypts blocks (ECB), or
+// encrypts and decrypts with a counter (CTR; NIST SP 800-38A, 6.5, the whole block counts).
 //
 // A frame begins with a block of 64 bytes without output: the key in the first 16 or 32 bytes, and
 // the first counter in 16 bytes from the 32nd on. The blocks behind it are 64 bytes of text each.
@@ -116,8 +116,8 @@ module aes (
     end
   end
 
-  // The state changes where the last word of a block is taken, the counter a cycle later; before the
-  // key is there, it counts for nothing.
+  // The state changes where the last word of a block is taken, the counter a cycle later; before
+  // the key is there, it counts for nothing.
   always_ff @(posedge clk_i) begin
     if (begin_i) begin
       there_q <= 1'b0;
@@ -163,7 +163,8 @@ module aes (
   assign last_word = key_256_i ? next_key_q[3] : round_key_q[3];
 
   aes_round u_round (
-    .clk_i, .last_i(last_q), .state_i(state_q), .round_key_i(128'(round_key_q)), .state_o(state_next),
+    .clk_i, .last_i(last_q), .state_i(state_q), .round_key_i(128'(round_key_q)),
+    .state_o(state_next),
     .before_i(round_key_q), .last_word_i(last_word), .rotate_i(rotate_q),
     .constant_i(constant_q), .words_o(words)
   );

@@ -1,5 +1,5 @@
-// A round of AES and of its key schedule (FIPS 197, 5.1 and 5.2): what comes out is of the state and
-// the last word of a cycle before, and of all else now.
+// A round of AES and of its key schedule (FIPS 197, 5.1 and 5.2): what comes out is of the state
+// and the last word of a cycle before, and of all else now.
 //
 // Bytes are as in memory: byte i of the state and of the key is in bits 8i to 8i+7.
 module aes_round (
@@ -11,8 +11,8 @@ module aes_round (
   input  logic [127:0]     round_key_i,
   output logic [127:0]     state_o,
 
-  // The four words of the key schedule that follow: those a whole key before, the last one there is,
-  // and what is done with it. A key of 8 words rotates it every other time.
+  // The four words of the key schedule that follow: those a whole key before, the last one there
+  // is, and what is done with it. A key of 8 words rotates it every other time.
   input  logic [3:0][31:0] before_i,
   input  logic [31:0]      last_word_i,
   input  logic             rotate_i,

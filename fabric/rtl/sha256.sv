@@ -103,8 +103,8 @@ module sha256 (
   logic             last_q, ends_q, padded_q;
   logic [5:0]       end_q;
 
-  // Four stages: the schedule's word; its sum with what else is known before the round; the round of
-  // e to h, with T1; that of a to d, which is a cycle behind where no round waits for input.
+  // Four stages: the schedule's word; its sum with what else is known before the round; the round
+  // of e to h, with T1; that of a to d, which is a cycle behind where no round waits for input.
   logic [6:0]        word_q;
   logic [15:0][31:0] schedule_q;
   logic [31:0]       constant_q, known_q, input_word, word, hash_left;
