@@ -116,19 +116,37 @@ module aes (
     end
   end
 
+  // What is restored comes a cycle later: it goes to many places, and the frame begins later still.
+  logic        restore_q;
+  logic [3:0]  restored_word_q;
+  logic [31:0] restored_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      restore_q <= 1'b0;
+    end else begin
+      restore_q <= restore_i;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    restored_word_q <= word_i;
+    restored_q      <= state_i;
+  end
+
   // The state changes where the last word of a block is taken, the counter a cycle later; before
   // the key is there, it counts for nothing.
   always_ff @(posedge clk_i) begin
     if (begin_i) begin
       there_q <= 1'b0;
-    end else if (restore_i) begin
+    end else if (restore_q) begin
       for (int unsigned i = 0; i < 8; i++) begin
-        if (word_i == 4'(i)) key_q[i] <= state_i;
+        if (restored_word_q == 4'(i)) key_q[i] <= restored_q;
       end
       for (int unsigned i = 0; i < 4; i++) begin
-        if (word_i == 4'(8 + i)) kept_counter_q[32*i+:32] <= state_i;
+        if (restored_word_q == 4'(8 + i)) kept_counter_q[32*i+:32] <= restored_q;
       end
-      if (word_i == ThereWord) there_q <= state_i[0];
+      if (restored_word_q == ThereWord) there_q <= restored_q[0];
     end else if (phase_q == Key && word_in) begin
       for (int unsigned i = 0; i < 4; i++) begin
         if (came_q == 3'(i)) {key_q[2*i+1], key_q[2*i]} <= input_q;
