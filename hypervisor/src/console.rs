@@ -180,7 +180,7 @@ impl Console {
         }
         self.arm(self.waiting != 0 || self.escape.is_some());
         let mut room = 0;
-        for stream in bits(self.starved.into()) {
+        for stream in bits(self.starved) {
             if self.buffers[stream].space() >= BUFFER / 2 {
                 self.starved &= !(1 << stream);
                 FULL.fetch_and(!(1 << stream), Ordering::Relaxed);

@@ -364,7 +364,7 @@ fn end_io(page: u64) {
 
 /// Tells the VMs of the console's streams given that there is room again.
 pub fn notify_room(cx: &mut HartCtx, streams: console::Room) {
-    for stream in bits(streams.into()) {
+    for stream in bits(streams) {
         if let Some(vm) = stream.checked_sub(1).and_then(|vm| system().vms.get(vm)) {
             vm.with_uart(cx, &mut Vuart::room);
         }
