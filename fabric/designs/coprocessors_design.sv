@@ -108,7 +108,7 @@ module coprocessors_design import fabric_pkg::*; (
 
   function automatic numbers_t numbers_of(fits_t fits);
     numbers_t numbers;
-    for (int unsigned i = 0; i < 3; i++) numbers[i] = fits[i] & 8'd7;
+    for (int unsigned i = 0; i < 3; i++) numbers[i] = 8'(fits[i]) & 8'd7;
     return numbers;
   endfunction
 
