@@ -24,9 +24,9 @@
 //!   exception, before it has set `stvec`;
 //! * `restart vm=NAME count=N time=T`;
 //! * `jobs vm=NAME vcpu=N record=N,N,... time=T` - how a real-time vCPU's jobs have gone: the figures of
-//!   [`JobRecord`](crate::hypercall::JobRecord), in its order. Written before its VM goes off, and when a job was throttled or late,
-//!   or a release skipped: then once each time there have been twice as many jobs, and not before the hart has no
-//!   real-time work;
+//!   [`JobRecord`](crate::hypercall::JobRecord), in its order. Written before its VM goes off, and when a job was
+//!   throttled or late, or a release skipped: then once each time there have been twice as many jobs, and not before
+//!   the hart has no real-time work;
 //! * `off vm=NAME reason=shutdown|fail|fault|refused code=N time=T`;
 //! * `usage vm=NAME hart=N ticks=T` - execution time of the VM so far, when it goes off and at the end (a vCPU with a
 //!   hart of its own is charged for it while it waits, too), and `usage idle hart=N ticks=T` at the end;

@@ -74,7 +74,8 @@ pub enum Fault {
         /// The line, 1 to 1023.
         line: u32,
     },
-    /// A hart does nothing for a time, as one whose memory does not answer, or that its firmware keeps. Its clock goes on.
+    /// A hart does nothing for a time, as one whose memory does not answer, or that its firmware keeps. Its clock goes
+    /// on.
     Stall {
         /// The hart.
         hart: usize,

@@ -1,5 +1,5 @@
 // The state of a hardware task's core, and blocks without output, whatever the core gives and
-// takes, memory does and whoever commands it.
+// takes, the memory answers and the software asks for.
 //
 // A frame begins with the state's initial value; a resumed one with the words that the context has,
 // each in its place, before the first word of input; a stopped task's context has the state as it

@@ -8,8 +8,7 @@ use tactus_abi::console::{Demux, Event, LOG_STREAM, SELECT, STREAM_BASE};
 use tactus_abi::uart;
 use tactus_hypervisor::lock::Lock;
 use tactus_hypervisor::ring::Ring;
-use tactus_policy::table::Array;
-use tactus_policy::table::bits;
+use tactus_policy::table::{Array, bits};
 
 /// Bytes that wait for each stream.
 const BUFFER: usize = 2048;

@@ -2,9 +2,9 @@
 
 use crate::reservation::{Kind, Reservation, Task};
 
-/// A task whose demand is at least that of `one`, and of one of the same kind with the reservation `other`, for every length:
-/// what admission counts for a vCPU that has one of them and may return to the other. `None`: its budget would exceed its
-/// deadline.
+/// A task whose demand is at least that of `one`, and of one of the same kind with the reservation `other`, for every
+/// length: what admission counts for a vCPU that has one of them and may return to the other. `None`: its budget would
+/// exceed its deadline.
 ///
 /// A server's demand grows in straight lines, with corners at its deadline. So it suffices that the budget is large enough
 /// at the shorter deadline, at the longer one, and for the slope behind that.

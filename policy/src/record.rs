@@ -50,8 +50,9 @@ impl Record {
 
     /// A job has been released so much later than on its grid.
     pub(crate) fn note_lateness(&self, late: u64) {
+        const LAST: usize = JobRecord::WORDS - 1 - Figure::Late as usize;
         let class = (late | 1).ilog2() as usize / 2;
-        let of_class = &self.0[Figure::Late as usize + class.min(5)];
+        let of_class = &self.0[Figure::Late as usize + class.min(LAST)];
         of_class.store(of_class.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         self.raise(Figure::LateMax, late);
     }

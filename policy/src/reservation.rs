@@ -152,8 +152,8 @@ impl Account {
     }
 
     /// Charges execution time, up to `now`. Time beyond the budget counts as spent, and is not taken from other
-    /// reservations. `ticks` are negative, in two's complement, where more was credited than has passed: then none counts
-    /// as spent.
+    /// reservations. `ticks` are negative, in two's complement, where more was credited than has passed: then none
+    /// counts as spent.
     pub fn charge(&mut self, ticks: u64, now: u64, record: &Record) {
         self.left = self.left.wrapping_sub(ticks).cast_signed().max(0) as u64;
         let spent = ticks.cast_signed().max(0) as u64;
@@ -191,8 +191,8 @@ impl Account {
         }
     }
 
-    /// The job waits or has ended: counts what it has had. How late it was released is counted here, too, and not when it is:
-    /// then it is waited for.
+    /// The job waits or has ended: counts what it has had. How late it was released is counted here, too, and not when
+    /// it is: then it is waited for.
     pub fn settle(&mut self, record: &Record) {
         record.raise(Figure::UsedMax, self.spent);
         record.raise(Figure::InterferenceMax, self.disturbed);
@@ -208,8 +208,8 @@ impl Account {
         }
     }
 
-    /// Whether it is to be reported that a job was throttled or late, or a release skipped: each time there have been twice as
-    /// many jobs.
+    /// Whether it is to be reported that a job was throttled or late, or a release skipped: each time there have been
+    /// twice as many jobs.
     pub fn is_to_report(&mut self, record: &Record) -> bool {
         let jobs = record.get(Figure::Jobs);
         let is_due = self.is_irregular & (jobs >= self.report_from);

@@ -132,8 +132,8 @@ fn a_server_that_waits_loses_budget_and_is_not_held_up() {
 }
 
 proptest! {
-    /// Each of the budget's ticks is executed, lost by waiting, or left; what a job was ready and did not execute is its
-    /// interference; and it is late if, and only if, it executes after its deadline.
+    /// Each of the budget's ticks is executed, lost by waiting, or left; what a job was ready and did not execute is
+    /// its interference; and it is late if, and only if, it executes after its deadline.
     #[test]
     fn all_time_of_a_job_is_counted(
         steps in prop::collection::vec((0..80_u64, 0..60_u64, 0..200_u64), 1..12),

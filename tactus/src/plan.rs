@@ -8,7 +8,7 @@ use tactus_accelerators::latency::{Costs, Latency};
 use tactus_planning::colours::Colours;
 use tactus_planning::placement::Extent;
 use tactus_planning::stage2::{Mapping, table_pages};
-use tactus_policy::reservation::{Kind, Reservation};
+use tactus_policy::reservation::{self, Kind, Reservation};
 
 use crate::config::{Class, IoPolicy, Nanoseconds, Share, Size, Station};
 use crate::hypervisor::Hypervisor;
@@ -186,6 +186,13 @@ pub struct Vcpu {
 }
 
 impl Vcpu {
+    /// Its reservation as the analysis needs it.
+    pub fn task(&self) -> Option<reservation::Task> {
+        let kind = self.kind;
+        self.reservation
+            .map(|reservation| reservation::Task { reservation, kind })
+    }
+
     /// How a hart that it may run on orders its real-time vCPUs. `None`: it is best effort.
     pub const fn policy(&self) -> Option<RealTimePolicy> {
         match (self.class, self.priority) {

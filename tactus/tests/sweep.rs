@@ -81,7 +81,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 #[test]
-fn the_results_are_the_same_whoever_runs_what() {
+fn the_results_do_not_depend_on_the_threads() {
     let folder = folder();
     let at = |name: &str| folder.path().join(name);
     let (code, stdout, stderr) = tactus(folder.path(), &["sweep", "sweep.toml", "--csv", "a.csv"]);

@@ -20,8 +20,8 @@ pub struct RtStatus {
     pub record: JobRecord,
 }
 
-/// How a real-time vCPU's jobs have gone since its creation: of one of the configuration, since the system booted, over all
-/// lives of its VM. Times in ticks of the `time` CSR.
+/// How a real-time vCPU's jobs have gone since its creation: of one of the configuration, since the system booted, over
+/// all lives of its VM. Times in ticks of the `time` CSR.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable,
 )]
@@ -37,8 +37,8 @@ pub struct JobRecord {
     pub used_max: u64,
     /// Jobs that were throttled because they had used up their budget.
     pub overruns: u64,
-    /// Budget that a server has lost by waiting: what it was charged for wake-ups within a job, and what it could not have
-    /// had by the deadline any more. The rest was its to use.
+    /// Budget that a server has lost by waiting: what it was charged for wake-ups within a job, and what it could not
+    /// have had by the deadline any more. The rest was its to use.
     pub lost: u64,
     /// Jobs that executed after their deadline. Throttling ends a job that asks for more than its budget, so these have
     /// had it too late: overruns by interference.

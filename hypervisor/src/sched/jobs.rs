@@ -45,8 +45,8 @@ pub fn throttle(vcpu: &Vcpu, body: &mut Body) {
     vcpu.state.set(State::Waiting);
 }
 
-/// A vCPU with a reservation blocks: counts how its job went. If more than before has gone wrong with its jobs, that is to
-/// be reported; if another vCPU is reported, when it blocks again.
+/// A vCPU with a reservation blocks: counts how its job went. If more than before has gone wrong with its jobs, that is
+/// to be reported; if another vCPU is reported, when it blocks again.
 #[inline(never)]
 pub fn account_for_job(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) {
     let Some(account) = &mut body.account else {

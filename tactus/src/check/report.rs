@@ -488,7 +488,7 @@ fn refused_json(refused: &Refused, hz: u32) -> Value {
         budget,
         period,
         deadline,
-        kind,
+        periodic,
         hart,
         reserve,
     } = &refused.cures;
@@ -497,7 +497,10 @@ fn refused_json(refused: &Refused, hz: u32) -> Value {
     time(&mut cures, "budget_max", *budget, hz);
     time(&mut cures, "period_min", *period, hz);
     time(&mut cures, "deadline_min", *deadline, hz);
-    cures.insert("kind".into(), json!(kind.map(kind_text)));
+    cures.insert(
+        "kind".into(),
+        json!(periodic.then_some(kind_text(Kind::Periodic))),
+    );
     cures.insert("hart".into(), json!(hart));
     cures.insert(
         "be_reserve_max_permille".into(),

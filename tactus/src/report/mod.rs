@@ -504,11 +504,6 @@ pub fn migration_table(journal: &Journal) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// Whether something has gone wrong with a vCPU's jobs.
-pub const fn is_irregular(record: &JobRecord) -> bool {
-    record.overruns > 0 || record.missed > 0 || record.skipped > 0
-}
-
 /// The table of how the jobs of real-time vCPUs have gone, as far as the hypervisor has told; `None` without any.
 pub fn jobs_table(journal: &Journal) -> Option<Table> {
     let mut table = Table::new(

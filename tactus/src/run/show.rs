@@ -301,7 +301,7 @@ fn in_words(record: &LogRecord, journal: &Journal) -> Option<String> {
 }
 
 /// What has gone wrong with a vCPU's jobs; `None`: nothing.
-fn irregular(record: &JobRecord) -> Option<String> {
+pub fn irregular(record: &JobRecord) -> Option<String> {
     let counts = [
         (record.overruns, "job", "cut off, as the budget was used up"),
         (record.missed, "job", "late"),

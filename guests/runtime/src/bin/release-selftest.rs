@@ -7,8 +7,8 @@
 //! * `server`: waits for channel 0's doorbell and measures how late each answer begins;
 //! * `ringer`: rings channel 0's doorbell every `every_us`, and writes the time of the ring to the channel's memory
 //!   before it;
-//! * `loop`: `turns` times, computes for a while and waits for channel 0's doorbell, and measures how soon one turn follows
-//!   the other;
+//! * `loop`: `turns` times, computes for a while and waits for channel 0's doorbell, and measures how soon one turn
+//!   follows the other;
 //! * `sleeper`: waits for ever, and so takes nothing of its reservation;
 //! * `mover`: makes two real-time vCPUs such that the second fits only when the first moves to the other hart, and
 //!   measures the longest time between two jobs of the first.

@@ -24,7 +24,7 @@ pub struct Cures {
     /// The shortest deadline.
     pub deadline: Option<u64>,
     /// That waiting ends its jobs.
-    pub kind: Option<Kind>,
+    pub periodic: bool,
     /// Another hart.
     pub hart: Option<u32>,
     /// The largest part of each hart for best effort.
@@ -43,7 +43,7 @@ impl Cures {
         if let Some(deadline) = self.deadline {
             ways.push(format!("a deadline of at least {}", time(deadline)));
         }
-        if self.kind.is_some() {
+        if self.periodic {
             ways.push("`kind = \"periodic\"`, if its jobs are over when it waits".into());
         }
         if let Some(hart) = self.hart {
@@ -80,7 +80,7 @@ impl Cures {
         };
         match joint {
             Some(joint) if !self.whole_system => format!("{own}; {}", joint.text(time)),
-            Some(joint) if self.kind.is_none() => own + &joint.periodic_text(),
+            Some(joint) if !self.periodic => own + &joint.periodic_text(),
             _ => own,
         }
     }
@@ -145,9 +145,7 @@ impl System<'_> {
             deadline: soonest(&fits_itself)
                 .filter(|deadline| fits(with_deadline(*deadline)))
                 .or_else(|| soonest(&fits)),
-            kind: (seen.checked.kind == Kind::Server)
-                .then_some(Kind::Periodic)
-                .filter(|_| holds(Change::Periodic(&[index]))),
+            periodic: seen.checked.kind == Kind::Server && holds(Change::Periodic(&[index])),
             hart: self
                 .trial
                 .other_harts(index)

@@ -313,18 +313,12 @@ fn reservation(seen: &Seen<'_>) -> Option<Reservation> {
     seen.checked.reservation
 }
 
-/// A vCPU as the analysis needs it.
-fn task(seen: &Seen<'_>) -> Option<Task> {
-    let kind = seen.checked.kind;
-    reservation(seen).map(|reservation| Task { reservation, kind })
-}
-
 impl System<'_> {
     /// The reservations of a hart.
     fn tasks(&self, vcpus: &Vcpus<'_>, hart: usize) -> Vec<Task> {
         let indices = self.placed[hart].iter();
         indices
-            .filter_map(|&index| task(&vcpus.seen[index]))
+            .filter_map(|&index| vcpus.seen[index].checked.task())
             .collect()
     }
 
@@ -341,7 +335,7 @@ impl System<'_> {
 
     /// The lowest hart where a vCPU fits.
     fn place(&self, vcpus: &Vcpus<'_>, index: usize) -> Option<u32> {
-        let one = task(&vcpus.seen[index])?;
+        let one = vcpus.seen[index].checked.task()?;
         vcpus
             .deadline_harts(&vcpus.seen[index].checked)
             .find(|&hart| self.fits(vcpus, hart, one))
@@ -496,7 +490,7 @@ impl System<'_> {
 fn ranked(seen: &Seen<'_>) -> Option<Ranked> {
     Some(Ranked {
         priority: seen.checked.priority?,
-        task: task(seen),
+        task: seen.checked.task(),
     })
 }
 

@@ -7,7 +7,7 @@ use super::super::judge::Judge;
 use super::super::time::{percent, percents_apart, reservation_text, time_text};
 use super::super::vcpus::{Seen, Vcpus};
 use super::load::{Fit, ratio};
-use super::{Hart, Refused, System, priority, ranked, reservation, task};
+use super::{Hart, Refused, System, priority, ranked, reservation};
 use crate::config::{Share, Span};
 use crate::problem::{Code, Problem, count};
 
@@ -40,7 +40,7 @@ impl System<'_> {
         index: usize,
     ) -> Option<Refused> {
         let seen = &vcpus.seen[index];
-        let one = task(seen)?;
+        let one = seen.checked.task()?;
         let harts: Vec<u32> = vcpus.deadline_harts(&seen.checked).collect();
         let reasons: Vec<(u32, Code, String)> = harts
             .iter()

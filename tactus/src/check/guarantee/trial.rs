@@ -58,8 +58,7 @@ struct Entry {
     /// `None`: it is best effort.
     policy: Option<RealTimePolicy>,
     priority: Option<u8>,
-    reservation: Option<Reservation>,
-    kind: Kind,
+    task: Option<Task>,
     /// Those that the description lets it run on.
     harts: Vec<u32>,
 }
@@ -84,8 +83,7 @@ impl<'c> Trial<'c> {
             vm: seen.vm,
             policy: seen.checked.policy(),
             priority: seen.checked.priority,
-            reservation: seen.checked.reservation,
-            kind: seen.checked.kind,
+            task: seen.checked.task(),
             harts: seen.checked.harts.clone(),
         };
         let mut trial = Self {
@@ -178,11 +176,7 @@ impl<'c> Trial<'c> {
 
     /// `None`: it has none, or is not there.
     fn task(&self, index: usize, change: Change<'_>) -> Option<Task> {
-        let own = &self.vcpus[index];
-        let mut task = Task {
-            reservation: own.reservation?,
-            kind: own.kind,
-        };
+        let mut task = self.vcpus[index].task?;
         match change {
             Change::Without(who) if who == index => return None,
             Change::Periodic(indices) if indices.contains(&index) => task.kind = Kind::Periodic,
@@ -320,7 +314,7 @@ impl<'c> Trial<'c> {
     /// Those whose jobs go on when they wait, by number.
     pub(super) fn servers(&self) -> Vec<usize> {
         let all = self.vcpus.iter().enumerate();
-        all.filter(|(_, one)| one.reservation.is_some() && one.kind == Kind::Server)
+        all.filter(|(_, one)| one.task.is_some_and(|task| task.kind == Kind::Server))
             .map(|(index, _)| index)
             .collect()
     }
@@ -338,7 +332,7 @@ impl<'c> Trial<'c> {
         };
         let all = self.vcpus.iter().enumerate();
         all.filter(|(index, one)| is_wanted(*index, one))
-            .filter_map(|(index, one)| Some((index, one.reservation?)))
+            .filter_map(|(index, one)| Some((index, one.task?.reservation)))
             .collect()
     }
 

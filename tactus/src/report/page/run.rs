@@ -9,13 +9,14 @@ use super::{About, bound, cut};
 use crate::report::samples::Series;
 use crate::report::table::Table;
 use crate::report::unit::Unit;
-use crate::report::{self, Quantity, board, is_irregular, quantities};
+use crate::report::{self, Quantity, board, quantities};
 use crate::run::board::timeline::{Requested, Timeline};
 use crate::run::board::{Facts, Worker};
 use crate::run::console::Source;
 use crate::run::journal::{Journal, Transcript};
 use crate::run::record::{self, GuestRecord, LogRecord};
 use crate::run::session::Outcome;
+use crate::run::show::irregular;
 
 /// The samples of a VM's quantity in a phase, in the order in which they were taken.
 type Orders = BTreeMap<(usize, String, String), Vec<u64>>;
@@ -423,7 +424,7 @@ fn life(journal: &Journal) -> Vec<Value> {
             Ok(LogRecord::Off { vm, time, .. }) => (vm, "off", time),
             Ok(LogRecord::Jobs {
                 vm, time, record, ..
-            }) if is_irregular(&record) => (vm, "jobs", time),
+            }) if irregular(&record).is_some() => (vm, "jobs", time),
             _ => continue,
         };
         let known = journal.vms.iter().position(|known| known.name == vm);
