@@ -86,9 +86,11 @@ struct tactus_rt_status {
     uint64_t skipped;
     uint64_t late_max;
     uint64_t late[6];
+    uint64_t extended;
+    uint64_t dropped;
 };
 
-_Static_assert(sizeof(struct tactus_rt_status) == 160, "struct tactus_rt_status differs from abi/src/hypercall.rs");
+_Static_assert(sizeof(struct tactus_rt_status) == 176, "struct tactus_rt_status differs from abi/src/hypercall.rs");
 
 /* A call by memory. */
 struct tactus_call {

@@ -12,7 +12,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// First eight bytes of a blob.
 pub const MAGIC: [u8; 8] = *b"TACTUS\0\x1a";
 /// Version of this layout; the hypervisor refuses any other.
-pub const VERSION: u32 = 11;
+pub const VERSION: u32 = 12;
 /// A budget is no less than so many times [`Header::interrupt_ticks`]: an interrupt that is under way when a job gets
 /// the hart is charged to it, and less would be left of a smaller budget than it may lack.
 pub const LEAST_BUDGET: u64 = 2;
@@ -136,8 +136,10 @@ pub mod part {
     pub const READY_QUEUE: u32 = 1 << 3;
     /// Reservations created, changed and deleted by hypercall.
     pub const RESERVATION_CALLS: u32 = 1 << 4;
+    /// Modes of harts, in which vCPUs have different budgets.
+    pub const BUDGET_MODES: u32 = 1 << 5;
     /// All of them.
-    pub const ALL: u32 = (1 << 5) - 1;
+    pub const ALL: u32 = (1 << 6) - 1;
 }
 
 /// The queue of the ready best-effort vCPUs of the system.
@@ -319,7 +321,9 @@ pub struct Vcpu {
     /// 0..=255, higher first; compared within a class only.
     pub priority: u16,
     /// 1: waiting ends a job of its reservation (*periodic*); 0: it may continue it (*server*).
-    pub periodic: u16,
+    pub periodic: u8,
+    /// 1: it has no budget while its hart is in the high mode; 0: it has.
+    pub low: u8,
     /// Bit `n`: it may run on hart table entry `n`. For an entry that a hypercall fills: the harts allowed to
     /// admission. For any other real-time vCPU: it starts on the lowest, and admission may move it to another.
     pub harts: u64,
@@ -329,6 +333,9 @@ pub struct Vcpu {
     pub budget: u64,
     /// Its reservation's deadline, after each release.
     pub deadline: u64,
+    /// Ticks that a job has beyond its budget, in the high mode of its hart. Only of a periodic one that goes by its
+    /// priority; with the budget at most its deadline.
+    pub more: u64,
 }
 
 /// Bits of [`Region::flags`].

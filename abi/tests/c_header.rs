@@ -160,6 +160,8 @@ fn layouts_agree() {
             ("skipped", offset_of!(RtStatus, record.skipped)),
             ("late_max", offset_of!(RtStatus, record.late_max)),
             ("late", offset_of!(RtStatus, record.late)),
+            ("extended", offset_of!(RtStatus, record.extended)),
+            ("dropped", offset_of!(RtStatus, record.dropped)),
             ("(end)", size_of::<RtStatus>()),
         ])
     );

@@ -5,6 +5,7 @@ use crate::arch::context::{Context, Fpu};
 use crate::loader::Loader;
 use crate::message::endpoint::Call;
 use crate::migration::MigrationLimiter;
+use crate::sched::modes::Criticality;
 use tactus_abi::blob::limit;
 use tactus_policy::livelock::Livelock;
 use tactus_policy::reservation::{Account, Reservation};
@@ -57,6 +58,8 @@ pub struct Body {
     pub reserved: bool,
     /// Its reservation.
     pub account: Option<Account>,
+    /// What it has in the modes of its hart.
+    pub criticality: Criticality,
     /// Why it waits.
     pub wait: Wait,
     /// Its image is still to be loaded.

@@ -42,6 +42,7 @@ const PARTS: u32 = {
         if is_there { part } else { 0 }
     }
     bits(cfg!(feature = "accelerators"), part::ACCELERATORS)
+        | bits(cfg!(feature = "budget-modes"), part::BUDGET_MODES)
         | bits(cfg!(feature = "messages"), part::MESSAGES)
         | bits(cfg!(feature = "migration"), part::MIGRATION)
         | bits(cfg!(feature = "ready-queue"), part::READY_QUEUE)

@@ -28,7 +28,7 @@ use crate::interrupt;
 use crate::message;
 use crate::migration;
 use crate::realtime::requests;
-use crate::sched::{fpu, requeue, run_queue, signals, successors, switch};
+use crate::sched::{fpu, modes, requeue, run_queue, signals, successors, switch};
 use crate::system::system;
 use crate::vm::Vcpu;
 use crate::vm::vcpu::{State, signal};
@@ -120,7 +120,7 @@ fn switch_fast(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> NextContext {
     let (local, body) = cx.with_body(vcpu);
     let waits = vcpu.state.get() == State::Waiting;
     let slice_over = local.timer.slice_end() <= now;
-    let budget_over = local.timer.budget_end() <= now;
+    let budget_over = local.timer.budget_end() <= now && !modes::goes_on(body);
     let may_switch = schedule::may_switch(vcpu.class, waits, slice_over, budget_over);
     let busy = local.has_aftermath | local.hart.awaiting_idle_instant.load(Ordering::Relaxed);
     if !may_switch | busy | !can_switch_fast(local, vcpu, body) {

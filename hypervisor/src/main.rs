@@ -9,6 +9,7 @@
 #![cfg_attr(
     not(all(
         feature = "accelerators",
+        feature = "budget-modes",
         feature = "legacy-sbi",
         feature = "messages",
         feature = "migration",

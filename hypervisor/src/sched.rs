@@ -13,6 +13,7 @@
 //! | [`block`] | vCPUs that wait, or stop |
 //! | [`wake`] | what waiting vCPUs wait for, and when they run again |
 //! | [`jobs`] | reservations at run time: release, end and throttling of jobs |
+//! | [`modes`] | budgets for the usual case, and what holds when one does not suffice |
 //! | [`orders`] | orders of admission: changes and moves of reservations |
 //! | [`successors`] | the begin of reservations that waited for what was there before |
 //! | [`signals`] | notifications between harts, and what vCPUs are told by others |
@@ -21,6 +22,8 @@
 pub mod block;
 pub mod fpu;
 pub mod jobs;
+#[cfg_attr(not(feature = "budget-modes"), path = "base/modes.rs")]
+pub mod modes;
 #[cfg_attr(not(feature = "reservation-calls"), path = "base/orders.rs")]
 pub mod orders;
 pub mod requeue;

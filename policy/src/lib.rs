@@ -10,6 +10,7 @@ pub mod hardware;
 pub mod livelock;
 pub mod mailbox;
 pub mod migration;
+pub mod modes;
 pub mod ready;
 pub mod record;
 pub mod reservation;

@@ -20,6 +20,8 @@ pub enum Figure {
     LateMax,
     /// The first of the classes by lateness.
     Late,
+    Extended = Figure::Late as usize + JobRecord::CLASSES,
+    Dropped,
 }
 
 /// A [`JobRecord`] that one writes, and that all may read. Each figure is for itself: those of a job may be read before
@@ -50,9 +52,8 @@ impl Record {
 
     /// A job has been released so much later than on its grid.
     pub(crate) fn note_lateness(&self, late: u64) {
-        const LAST: usize = JobRecord::WORDS - 1 - Figure::Late as usize;
         let class = (late | 1).ilog2() as usize / 2;
-        let of_class = &self.0[Figure::Late as usize + class.min(LAST)];
+        let of_class = &self.0[Figure::Late as usize + class.min(JobRecord::CLASSES - 1)];
         of_class.store(of_class.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         self.raise(Figure::LateMax, late);
     }

@@ -90,7 +90,7 @@ pub struct Account {
     late: u64,
     /// Budget charged for a wake-up of a server during a job.
     wake_overhead: u64,
-    /// A job was throttled or late, or a release skipped, since that was reported last.
+    /// A job was throttled, extended or late, or a release skipped, since that was reported last.
     is_irregular: bool,
     /// From so many jobs on that is to be reported.
     report_from: u64,
@@ -170,6 +170,12 @@ impl Account {
         self.end_job()
     }
 
+    /// The job goes on with so many ticks more: see [`crate::modes`].
+    pub const fn extend(&mut self, more: u64) {
+        self.left += more;
+        self.is_irregular = true;
+    }
+
     /// The job has finished: returns the release of the next, which may have passed.
     pub fn end_job(&mut self) -> u64 {
         self.left = 0;
@@ -208,8 +214,8 @@ impl Account {
         }
     }
 
-    /// Whether it is to be reported that a job was throttled or late, or a release skipped: each time there have been
-    /// twice as many jobs.
+    /// Whether it is to be reported that a job was throttled, extended or late, or a release skipped: each time
+    /// there have been twice as many jobs.
     pub fn is_to_report(&mut self, record: &Record) -> bool {
         let jobs = record.get(Figure::Jobs);
         let is_due = self.is_irregular & (jobs >= self.report_from);

@@ -40,6 +40,8 @@ fn figures_have_the_places_of_the_interface() {
         (Figure::Skipped, offset_of!(JobRecord, skipped)),
         (Figure::LateMax, offset_of!(JobRecord, late_max)),
         (Figure::Late, offset_of!(JobRecord, late)),
+        (Figure::Extended, offset_of!(JobRecord, extended)),
+        (Figure::Dropped, offset_of!(JobRecord, dropped)),
     ];
     for (figure, offset) in places {
         assert_eq!(figure as usize * 8, offset, "{figure:?}");

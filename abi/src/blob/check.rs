@@ -122,10 +122,11 @@ impl<'a> Blob<'a> {
                 if vcpu.vm as usize != i
                     || vcpu.index as usize != index
                     || vcpu.priority > 255
-                    || vcpu.periodic > 1
+                    || (vcpu.periodic | vcpu.low) > 1
                     || (made_later && class != Class::RealTime)
                     || !harts_ok
                     || !reservation_ok
+                    || vcpu.more > vcpu.deadline - vcpu.budget
                 {
                     return Err(Error::Table("a vCPU's fields out of range"));
                 }

@@ -35,7 +35,7 @@ pub struct JobRecord {
     pub used: u64,
     /// The longest execution time of a job.
     pub used_max: u64,
-    /// Jobs that were throttled because they had used up their budget.
+    /// Jobs that were throttled because they had used up their budget, or were dropped.
     pub overruns: u64,
     /// Budget that a server has lost by waiting: what it was charged for wake-ups within a job, and what it could not
     /// have had by the deadline any more. The rest was its to use.
@@ -50,10 +50,16 @@ pub struct JobRecord {
     /// The longest from when a job was due to be released until it was.
     pub late_max: u64,
     /// Jobs by that time: less than 4 ticks, 16, 64, 256, 1024, and longer.
-    pub late: [u64; 6],
+    pub late: [u64; Self::CLASSES],
+    /// Jobs that have used up their budget and were given that of the high mode: their hart was in it then.
+    pub extended: u64,
+    /// Jobs that were dropped: of low criticality, they got nothing more since their hart was in its high mode.
+    pub dropped: u64,
 }
 
 impl JobRecord {
+    /// Classes of jobs by how late they were released.
+    pub const CLASSES: usize = 6;
     /// Figures that it has.
     pub const WORDS: usize = size_of::<Self>() / 8;
 

@@ -79,6 +79,8 @@ pub struct Local {
     pub last_vcpu: Array<u8, { limit::VMS }>,
     /// VMs, by index, for which something came too early, which is delivered now.
     pub early: u32,
+    /// The hart is in its high mode: see [`crate::sched::modes`].
+    pub high_mode: bool,
     /// What [`Hart::interrupts`] was when a vCPU was last credited for them.
     pub interrupts_seen: u32,
 }
@@ -110,6 +112,7 @@ impl HartCtx {
                 ending_vms: 0,
                 closed_devices: 0,
                 early: 0,
+                high_mode: false,
                 interrupts_seen: 0,
                 stopping: Array([0; INBOX_WORDS]),
                 fpu_unsaved: None,

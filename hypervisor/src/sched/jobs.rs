@@ -29,7 +29,7 @@ pub fn end_job(body: &mut Body) {
     body.wait = Wait::Release { at, answers };
 }
 
-/// The vCPU has spent its budget; it waits for its next job.
+/// The vCPU has spent its budget, or has none in the hart's mode; it waits for its next job.
 #[cold]
 pub fn throttle(vcpu: &Vcpu, body: &mut Body) {
     let Some(account) = &mut body.account else {

@@ -2,7 +2,7 @@
 
 #[cfg(doc)]
 use super::signals;
-use super::{block, fpu, jobs, run_queue, switch};
+use super::{block, fpu, jobs, modes, run_queue, switch};
 use crate::arch::context;
 use crate::hart::context::HartCtx;
 use crate::migration;
@@ -45,18 +45,15 @@ pub fn put_prev(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
 #[inline(never)]
 pub fn requeue(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     let (local, body) = cx.with_body(vcpu);
+    let waits = vcpu.state.get() == State::Waiting;
+    let is_over = body.reserved && !waits && modes::is_over(local, vcpu, body);
     let descheduled = Descheduled {
         class: vcpu.class,
-        waits: vcpu.state.get() == State::Waiting,
+        waits,
         slice_left: body.slice_left > 0,
         may_keep_affinity: local.next.is_some() & local.soft_affine.is_none(),
     };
-    let account = body.account.as_ref().filter(|_| body.reserved);
-    match schedule::requeue(
-        descheduled,
-        || jobs::ends_job(body),
-        || account.is_some_and(|account| account.left() == 0),
-    ) {
+    match schedule::requeue(descheduled, || jobs::ends_job(body), || is_over) {
         Requeue::Blocks => block::block(cx, vcpu),
         Requeue::EndsJob => {
             jobs::end_job(body);

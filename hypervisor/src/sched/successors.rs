@@ -1,6 +1,6 @@
 //! The begin of reservations that have waited for the last job of what was on the hart before.
 
-use super::wake;
+use super::{modes, wake};
 use crate::arch;
 use crate::hart::context::HartCtx;
 use crate::system::system;
@@ -17,6 +17,7 @@ pub fn start_pending_reservations(cx: &mut HartCtx) -> bool {
         return false;
     }
     hart.awaiting_idle_instant.store(false, Ordering::Release);
+    modes::end(&mut cx.local);
     let starting = core::mem::take(&mut cx.local.starting_reservations.0);
     let mut any = false;
     for (word, vcpus) in starting.into_iter().enumerate() {

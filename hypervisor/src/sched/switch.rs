@@ -1,8 +1,8 @@
 //! The change of a hart's current vCPU: accounting, registers, address spaces.
 
-use super::fpu;
 #[cfg(doc)]
 use super::signals;
+use super::{fpu, modes};
 use crate::arch;
 use crate::arch::context::{self, Context};
 use crate::body::Body;
@@ -103,6 +103,8 @@ pub fn set_current(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body, now:
     // In this order: the account is in another cache line.
     let budget_end = if !body.reserved {
         u64::MAX
+    } else if modes::drops(local, body) {
+        now
     } else {
         let account = body.account.as_ref();
         account.map_or(u64::MAX, |account| now + account.left())

@@ -6,6 +6,7 @@ use crate::body::{Body, Wait};
 use crate::interrupt_page::Page;
 use crate::log::Line;
 use crate::migration::MigrationLimiter;
+use crate::sched::modes;
 use crate::sync::{Apart, Owned};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use tactus_abi::blob::{self, Blob, Class, Migration};
@@ -86,6 +87,7 @@ impl Vcpu {
                     automatic,
                     blob.header.timebase_hz.into(),
                 ),
+                criticality: modes::criticality(config),
                 account: reserved.map(|Task { reservation, kind }| {
                     Account::new(reservation, kind, 0).with_overhead(job_ticks)
                 }),
