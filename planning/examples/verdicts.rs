@@ -95,10 +95,7 @@ fn by_deadline(set: &Set, responses: bool) -> String {
 fn by_priority(set: &Set, responses: bool) -> String {
     let ranked: Vec<Ranked> = (0..)
         .zip(&set.tasks)
-        .map(|(rank, task)| Ranked {
-            priority: u8::MAX - rank,
-            task: Some(*task),
-        })
+        .map(|(rank, task)| Ranked::new(u8::MAX - rank, Some(*task)))
         .collect();
     let bounds: Vec<Option<Response>> = (0..ranked.len())
         .map(|which| analysis::fixed_priority_response(&ranked, which, &set.overheads))

@@ -36,6 +36,74 @@ pub struct Ranked {
     pub priority: u8,
     /// Its reservation, if it has one.
     pub task: Option<Task>,
+    /// What it has in each mode of its hart.
+    pub criticality: Criticality,
+}
+
+/// What a vCPU has while a job of its hart overruns its budget (Vestal, RTSS 2007).
+///
+/// A hart is in its *low mode* until a job has used up its budget and has more in the high mode. From then on it is in its
+/// *high mode*, until it has no real-time work left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Criticality {
+    /// It keeps its budget in both modes.
+    High {
+        /// Or has this one in the high mode, if it is more. Only of periodic tasks.
+        budget: Option<u64>,
+    },
+    /// It has no budget in the high mode.
+    Low,
+}
+
+impl Criticality {
+    /// A vCPU to which modes make no difference.
+    pub const NONE: Self = Self::High { budget: None };
+}
+
+impl Ranked {
+    /// A vCPU to which modes make no difference.
+    pub const fn new(priority: u8, task: Option<Task>) -> Self {
+        Self {
+            priority,
+            task,
+            criticality: Criticality::NONE,
+        }
+    }
+
+    /// What its jobs may cost in whichever mode costs more, with the overheads of a job. A job that overruns has the hart
+    /// twice.
+    fn gross(&self, overheads: &Overheads) -> Option<Task> {
+        let mut task = self.most(overheads)?;
+        task.reservation = gross(&task, overheads);
+        Some(task)
+    }
+
+    /// The same, less the overhead of one job.
+    pub fn most(&self, overheads: &Overheads) -> Option<Task> {
+        let mut task = self.task?;
+        if let Criticality::High {
+            budget: Some(budget),
+        } = self.criticality
+        {
+            task.reservation.budget = budget.max(task.reservation.budget) + overheads.job;
+        }
+        Some(task)
+    }
+
+    /// What it may have in the high mode, less the overhead of one job.
+    pub fn in_high_mode(&self, overheads: &Overheads) -> Option<Task> {
+        let mut task = self.most(overheads)?;
+        if self.criticality == Criticality::Low {
+            task.reservation.budget = 0;
+        }
+        Some(task)
+    }
+}
+
+/// Whether a hart has a high mode: some job may overrun its budget.
+pub fn has_modes(vcpus: &[Ranked]) -> bool {
+    let mut all = vcpus.iter().map(|vcpu| vcpu.criticality);
+    all.any(|one| matches!(one, Criticality::High { budget: Some(_) }))
 }
 
 /// Whether all tasks fit on one EDF hart: the decision of admission, without reserve and shares.
@@ -139,12 +207,13 @@ struct MoreUrgent {
 }
 
 impl MoreUrgent {
-    fn new(tasks: impl Iterator<Item = Task>, overheads: &Overheads) -> Self {
+    /// Of tasks with the overhead of a job in their budgets.
+    fn new(tasks: impl Iterator<Item = Task>) -> Self {
         let (mut periodic, mut servers) = (Vec::new(), Vec::new());
         for task in tasks {
             match task.kind {
-                Kind::Periodic => periodic.push(gross(&task, overheads)),
-                Kind::Server => servers.push(gross(&task, overheads)),
+                Kind::Periodic => periodic.push(task.reservation),
+                Kind::Server => servers.push(task.reservation),
             }
         }
         servers.sort_unstable_by_key(|r: &Reservation| r.period);
@@ -163,6 +232,12 @@ impl MoreUrgent {
         let periodic = self.periodic.iter();
         let periodic: u128 = periodic.map(|r| executed(r, Kind::Periodic, length)).sum();
         periodic + one_by_one.min(together).min(implicit_together)
+    }
+
+    /// The most jobs of theirs that get nothing within `length`: one that is there already, and one for each period.
+    fn dropped(&self, length: u64) -> u64 {
+        let all = self.periodic.iter().chain(&self.servers);
+        all.map(|r| length.div_ceil(r.period) + 1).sum()
     }
 }
 
@@ -364,12 +439,15 @@ fn search(tasks: &[Task], which: usize, overheads: &Overheads, later: u64) -> Op
 /// The longest response of a vCPU on a fixed-priority hart (Joseph and Pandya, The Computer Journal 29(5), 1986, with
 /// deferrable servers: Bernat and Burns, RTSS 1999). Those of equal priority count as more urgent. `None`: it has no
 /// reservation, there is one before it without, or it may be longer than its deadline.
+///
+/// Of a vCPU of low criticality it is that in the low mode. Of one of high criticality it is the longest in any mode, of
+/// jobs with the budget of that mode.
 pub fn fixed_priority_response(
     vcpus: &[Ranked],
     which: usize,
     overheads: &Overheads,
 ) -> Option<Response> {
-    let ticks = ranked_search(vcpus, which, overheads, 0)?;
+    let ticks = ranked_search(vcpus, which, overheads, Until::AllIsSpent)?;
     Some(Response { ticks, found: true })
 }
 
@@ -380,26 +458,71 @@ pub fn fixed_priority_start(
     which: usize,
     overheads: &Overheads,
 ) -> Option<Response> {
-    let budget = vcpus.get(which)?.task?.reservation.budget;
-    let first = ranked_search(vcpus, which, overheads, budget - 1)?;
+    let first = ranked_search(vcpus, which, overheads, Until::FirstTick)?;
     Some(Response {
         ticks: first.saturating_sub(1),
         found: true,
     })
 }
 
-/// The longest time from a release of the vCPU until all but the last `later` ticks of that job's budget are spent.
-fn ranked_search(vcpus: &[Ranked], which: usize, overheads: &Overheads, later: u64) -> Option<u64> {
+/// The longest response in the low mode, of jobs that have their usual budget: as [`fixed_priority_response`], if none
+/// overruns.
+pub fn low_mode_response(
+    vcpus: &[Ranked],
+    which: usize,
+    overheads: &Overheads,
+) -> Option<Response> {
+    let usual: Vec<Ranked> = vcpus
+        .iter()
+        .map(|vcpu| Ranked::new(vcpu.priority, vcpu.task))
+        .collect();
+    fixed_priority_response(&usual, which, overheads)
+}
+
+/// Up to when a job is followed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Until {
+    AllIsSpent,
+    FirstTick,
+}
+
+impl Until {
+    /// What a job of that cost has spent until then.
+    fn spent(self, cost: u64, overheads: &Overheads) -> u64 {
+        match self {
+            Self::AllIsSpent => cost,
+            Self::FirstTick => overheads.job + 1,
+        }
+    }
+}
+
+/// The longest time from a release of the vCPU until so much of that job is spent.
+///
+/// In the high mode it is the response time of adaptive mixed criticality (AMC-rtb: Baruah, Burns and Davis, RTSS 2011). The
+/// hart changes its mode before the job would be done in the low mode. So those of low criticality have executed what they
+/// may by then, and each job of theirs after that costs its overhead:
+///
+/// ```text
+/// t = hypervisor(t) + own + executed by those of high criticality(t) + by those of low criticality(low) + dropped(t)
+/// ```
+///
+/// where `low` is the time at which the job would be done in the low mode, counted from the begin of the busy time.
+fn ranked_search(
+    vcpus: &[Ranked],
+    which: usize,
+    overheads: &Overheads,
+    until: Until,
+) -> Option<u64> {
     let vcpu = vcpus.get(which)?;
     let task = vcpu.task?;
     let own = gross(&task, overheads);
-    let before = || {
-        let others = vcpus.iter().enumerate();
-        others
-            .filter(|(i, v)| *i != which && v.priority >= vcpu.priority)
-            .map(|(_, v)| v.task)
-    };
-    if before().any(|task| task.is_none()) {
+    let before: Vec<&Ranked> = vcpus
+        .iter()
+        .enumerate()
+        .filter(|(i, v)| *i != which && v.priority >= vcpu.priority)
+        .map(|(_, v)| v)
+        .collect();
+    if before.iter().any(|one| one.task.is_none()) {
         return None;
     }
     // A server that woke `woken` ticks before its deadline goes on in that job before it has the next one, which is released a
@@ -415,13 +538,44 @@ fn ranked_search(vcpus: &[Ranked], which: usize, overheads: &Overheads, later: u
             woken + own.period - own.deadline
         }
     };
-    let more_urgent = MoreUrgent::new(before().flatten(), overheads);
+    let is_low = |one: &&&Ranked| one.criticality == Criticality::Low;
+    let usual = |one: &Ranked| {
+        let task = one.task?;
+        let reservation = gross(&task, overheads);
+        Some(Task {
+            reservation,
+            ..task
+        })
+    };
+    let more_urgent = MoreUrgent::new(before.iter().filter_map(|one| usual(one)));
+    let high = before.iter().filter(|one| !is_low(one));
+    let high = MoreUrgent::new(high.filter_map(|one| one.gross(overheads)));
+    let low = before.iter().filter(is_low);
+    let low = MoreUrgent::new(low.filter_map(|one| usual(one)));
+    let own_high = vcpu.gross(overheads)?.reservation;
+    let changes_mode = has_modes(vcpus) && vcpu.criticality != Criticality::Low;
     let mut steps = STEPS;
     let done = |woken: u64, from: u64| {
         let rest = parts(woken * own.budget, own.deadline);
-        settle(from, begin(woken) + own.deadline, &mut steps, |length| {
+        let end = begin(woken) + own.deadline;
+        // The bound from below is one of the high mode.
+        let low_from = if changes_mode { 1 } else { from };
+        let in_low_mode = settle(low_from, end, &mut steps, |length| {
             let executed = more_urgent.executed(length);
-            hypervisor(overheads, length) + own.budget - later + ticks(rest + executed)
+            hypervisor(overheads, length)
+                + until.spent(own.budget, overheads)
+                + ticks(rest + executed)
+        })?;
+        if !changes_mode {
+            return Some(in_low_mode);
+        }
+        let before_the_change = low.executed(in_low_mode);
+        settle(in_low_mode.max(from), end, &mut steps, |length| {
+            let executed = high.executed(length) + before_the_change;
+            hypervisor(overheads, length)
+                + until.spent(own_high.budget, overheads)
+                + low.dropped(length) * overheads.job
+                + ticks(rest + executed)
         })
     };
     longest(last, begin, |woken| woken, done)

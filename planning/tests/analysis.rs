@@ -136,10 +136,7 @@ fn check_priorities_of(
     for tasks in sets.iter().map(AsRef::as_ref) {
         let ranked: Vec<_> = (0..)
             .zip(tasks)
-            .map(|(i, task)| Ranked {
-                priority: 100 - i,
-                task: Some(*task),
-            })
+            .map(|(i, task)| Ranked::new(100 - i, Some(*task)))
             .collect();
         let bounds: Vec<_> = (0..tasks.len())
             .map(|which| bounded(&ranked, which, &overheads))
@@ -246,7 +243,7 @@ fn servers_with_any_deadlines_before_others_by_priority() {
 
 #[test]
 fn a_vcpu_without_reservation_leaves_no_bound_below_it() {
-    let ranked = |priority, task| Ranked { priority, task };
+    let ranked = Ranked::new;
     let task = task((10, 2, 10), Periodic);
     let vcpus = [
         ranked(3, Some(task)),

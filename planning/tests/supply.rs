@@ -126,10 +126,8 @@ fn by_deadline(tasks: &[Task], overheads: &Overheads) -> Option<u64> {
 
 /// The same on a hart that goes by priorities.
 fn by_priority(tasks: &[Task], overheads: &Overheads) -> Option<u64> {
-    let ranked = (0..).zip(tasks).map(|(priority, &task)| Ranked {
-        priority,
-        task: Some(task),
-    });
+    let ranked = (0..).zip(tasks);
+    let ranked = ranked.map(|(priority, &task)| Ranked::new(priority, Some(task)));
     let ranked: Vec<Ranked> = ranked.collect();
     let response = |which| analysis::fixed_priority_response(&ranked, which, overheads);
     let all: Option<Vec<_>> = (0..tasks.len()).map(response).collect();
