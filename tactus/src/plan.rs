@@ -5,6 +5,7 @@ use tactus_abi::blob::{Migration, Overheads, ReadyQueue, RealTimePolicy, region}
 use tactus_abi::map;
 use tactus_accelerators::Turn;
 use tactus_accelerators::latency::{Costs, Latency};
+use tactus_planning::analysis::Criticality;
 use tactus_planning::colours::Colours;
 use tactus_planning::placement::Extent;
 use tactus_planning::stage2::{Mapping, table_pages};
@@ -183,6 +184,8 @@ pub struct Vcpu {
     pub reservation: Option<Reservation>,
     /// What waiting does to a job of that.
     pub kind: Kind,
+    /// What it has in the modes of its hart.
+    pub criticality: Criticality,
 }
 
 impl Vcpu {

@@ -26,6 +26,7 @@ mod linux;
 mod live;
 mod machine;
 mod manycore;
+mod modes;
 mod new;
 mod own_guests;
 mod page;

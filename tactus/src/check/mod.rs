@@ -9,6 +9,7 @@ mod chains;
 mod channels;
 mod colours;
 mod command;
+mod criticality;
 mod devices;
 mod draft;
 mod files;

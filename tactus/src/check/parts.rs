@@ -6,12 +6,13 @@ use crate::artifacts::{HYPERVISOR, HYPERVISOR_BASE};
 use crate::config::Config;
 
 /// The optional parts, each with what the summary calls it.
-const NAMES: [(u32, &str); 5] = [
+const NAMES: [(u32, &str); 6] = [
     (part::ACCELERATORS, "accelerators"),
     (part::MESSAGES, "messages"),
     (part::MIGRATION, "migration"),
     (part::READY_QUEUE, "ready queue in hardware"),
     (part::RESERVATION_CALLS, "reservations by hypercall"),
+    (part::BUDGET_MODES, "budget modes"),
 ];
 
 /// The parts that a description needs: bits of [`part`].
@@ -29,6 +30,8 @@ pub(super) fn needed(config: &Config) -> u32 {
         .channels
         .iter()
         .any(|channel| channel.messages.is_some());
+    let mut vcpus = config.vms.iter().flat_map(|vm| &vm.vcpus);
+    let has_mode = |vcpu: &crate::config::Vcpu| vcpu.budget_high.is_some();
     let reserves = |vm: &crate::config::Vm| vm.rt_vcpus.is_some() || vm.rt_share.is_some();
     [
         (part::ACCELERATORS, config.accelerators.is_some()),
@@ -36,6 +39,7 @@ pub(super) fn needed(config: &Config) -> u32 {
         (part::MIGRATION, migrates),
         (part::READY_QUEUE, queue_in_hardware),
         (part::RESERVATION_CALLS, config.vms.iter().any(reserves)),
+        (part::BUDGET_MODES, vcpus.any(has_mode)),
     ]
     .into_iter()
     .filter(|(_, needed)| *needed)

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 use tactus_abi::blob::RealTimePolicy;
+use tactus_planning::analysis::Criticality;
 use tactus_policy::reservation::{Kind, Reservation};
 
 use super::guarantee::{
@@ -91,6 +92,9 @@ fn shares(guarantee: &Guarantee, hart: &Hart) -> String {
             format!("{left}, of which {} are kept", guarantee.reserve)
         },
     );
+    if hart.has_modes() {
+        line("in the high mode", percent(hart.in_high_mode(overheads)));
+    }
     line("with work for others", percent(hart.taken(overheads)));
     if let Some(left) = hart.best_effort {
         line(
@@ -138,8 +142,10 @@ fn vcpus(guarantee: &Guarantee, hart: &Hart) -> String {
         "period",
         "budget",
         "deadline",
+        "high mode",
         "begins within",
         "has it within",
+        "in low mode",
         "ends vary by",
         "could have more",
     ])];
@@ -155,6 +161,11 @@ fn vcpus(guarantee: &Guarantee, hart: &Hart) -> String {
             of(|times| times.period),
             of(|times| times.budget),
             of(|times| times.deadline),
+            match vcpu.criticality {
+                Criticality::Low => "nothing".into(),
+                Criticality::High { budget: Some(more) } => time(more),
+                Criticality::High { budget: None } => of(|times| times.budget),
+            },
             vcpu.start.map_or_else(|| "-".into(), time),
             match &vcpu.answer {
                 Answer::Within(ticks) => time(*ticks),
@@ -162,6 +173,7 @@ fn vcpus(guarantee: &Guarantee, hart: &Hart) -> String {
                 Answer::Unbounded(other) => format!("no bound, for {other}"),
                 Answer::None => "-".into(),
             },
+            vcpu.in_low_mode.map_or_else(|| "-".into(), time),
             vcpu.finish_jitter().map_or_else(|| "-".into(), time),
             match vcpu.slack {
                 Some(0) => "nothing".into(),
@@ -170,8 +182,11 @@ fn vcpus(guarantee: &Guarantee, hart: &Hart) -> String {
             },
         ]);
     }
-    // The column of kinds is for harts with periodic vCPUs, that of priorities for harts that go by them.
+    // The column of kinds is for harts with periodic vCPUs, that of priorities for harts that go by them, those of modes for
+    // harts that have some.
     let columns = [
+        (9, hart.has_modes()),
+        (6, hart.has_modes()),
         (2, hart.vcpus.iter().any(|vcpu| vcpu.kind == Kind::Periodic)),
         (1, hart.policy == RealTimePolicy::FixedPriority),
     ];
@@ -461,7 +476,17 @@ fn vcpu_json(vcpu: &Vcpu, hz: u32) -> Value {
         Answer::Late => (None, Some(false)),
         Answer::Unbounded(_) | Answer::None => (None, None),
     };
+    let (low, high) = match vcpu.criticality {
+        Criticality::Low => (true, None),
+        Criticality::High { budget } => (false, budget),
+    };
+    object.insert(
+        "criticality".into(),
+        json!(if low { "low" } else { "high" }),
+    );
+    time(&mut object, "budget_high", high, hz);
     time(&mut object, "response", response, hz);
+    time(&mut object, "response_in_low_mode", vcpu.in_low_mode, hz);
     time(&mut object, "start_jitter", vcpu.start, hz);
     time(&mut object, "finish_jitter", vcpu.finish_jitter(), hz);
     object.insert("fits".into(), json!(fits));

@@ -7,6 +7,7 @@ use tactus_abi::map::{CHANNEL_SOURCE, GIGAPAGE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, R
 use tactus_board::profile::Profile;
 use tactus_planning::stage2::{Mapping, leaf_size};
 
+use tactus_planning::analysis::Criticality;
 use tactus_policy::reservation::Kind;
 
 use super::parts;
@@ -211,7 +212,14 @@ fn order(plan: &Plan, vcpu: &Vcpu) -> String {
         Kind::Server => "",
         Kind::Periodic => ", periodic",
     };
-    parts.join(": ") + kind
+    let level = match vcpu.criticality {
+        Criticality::Low => ", of low criticality".into(),
+        Criticality::High { budget: Some(high) } => {
+            format!(", {} in the high mode", time_text(high, hz))
+        }
+        Criticality::High { budget: None } => String::new(),
+    };
+    parts.join(": ") + kind + &level
 }
 
 /// The VMs that may read what their harts do for others.

@@ -442,6 +442,7 @@ fn within(hart: &Hart, place: usize, changed: Reserved, overheads: &Overheads) -
             let ranked = all.map(|index| Ranked {
                 priority: hart.vcpus[index].priority.unwrap_or(0),
                 task: task(index),
+                criticality: hart.vcpus[index].criticality,
             });
             let ranked: Vec<Ranked> = ranked.collect();
             let response = |which| analysis::fixed_priority_response(&ranked, which, overheads);

@@ -182,6 +182,7 @@ fault_tests! {
     no_such_hart = "no-such-hart",
     vcpu_harts = "vcpu-harts",
     bad_kind = "bad-kind",
+    bad_criticality = "bad-criticality",
     bad_reservation = "bad-reservation",
     mixed_policies = "mixed-policies",
     over_share = "over-share",

@@ -1,8 +1,10 @@
 //! vCPUs and the harts they run on.
 
 use tactus_abi::blob::{RealTimePolicy, limit};
+use tactus_planning::analysis::Criticality;
 use tactus_policy::reservation::Kind;
 
+use super::criticality;
 use super::judge::Judge;
 use super::platform::Platform;
 use super::reservation::{self, Times};
@@ -107,6 +109,7 @@ pub(super) fn check<'c>(judge: &mut Judge<'c>, platform: Option<&Platform>) -> V
     shared_priorities(judge, &seen);
     let harts = platform.map_or(0, |platform| platform.harts);
     let policies: Vec<_> = (0..harts).map(|hart| policy(judge, &seen, hart)).collect();
+    criticality::check_harts(judge, &seen);
     starved(judge, &seen);
     idle_harts(judge, &seen, &policies);
     Vcpus { seen, policies }
@@ -198,6 +201,7 @@ fn check_one(
             harts,
             reservation: None,
             kind: Kind::Server,
+            criticality: Criticality::NONE,
         });
     }
     let timeless = vcpu.period.is_none() && vcpu.budget.is_none() && vcpu.deadline.is_none();
@@ -226,16 +230,19 @@ fn check_one(
     let kind = kind(judge, vcpu, title);
     let priority = priority(judge, vcpu, title);
     let harts = rt_harts(judge, vcpu, title, harts)?;
+    let reservation = match times {
+        Times::None => None,
+        Times::Some(reservation) => Some(reservation),
+        Times::Wrong => return None,
+    };
+    let criticality = criticality::check(judge, platform, vcpu, title, reservation, kind)?;
     Some(plan::Vcpu {
         class,
         priority: priority?,
         harts,
-        reservation: match times {
-            Times::None => None,
-            Times::Some(reservation) => Some(reservation),
-            Times::Wrong => return None,
-        },
+        reservation,
         kind,
+        criticality,
     })
 }
 
@@ -250,7 +257,7 @@ fn only_real_time(judge: &mut Judge<'_>, vcpu: &Vcpu, title: &str) {
         .into_iter()
         .filter_map(|(key, time)| Some((key, &time.as_ref()?.span)));
     let kind = vcpu.kind.as_ref().map(|kind| ("kind", &kind.span));
-    for (key, span) in times.chain(kind) {
+    for (key, span) in times.chain(kind).chain(criticality::keys(vcpu)) {
         judge.note(
             Code::BadReservation,
             span,

@@ -8,9 +8,9 @@ mod source;
 mod unit;
 
 pub use model::{
-    Accelerator, Accelerators, Chain, Channel, Class, Config, Costs, DEFAULT_HOLD, DEFAULT_SLICE,
-    Device, FileName, FlashArea, Io, IoPolicies, IoPolicy, IoPort, OnFault, Stimulus, System, Task,
-    TimedIo, UartUse, Vcpu, Vm, Window,
+    Accelerator, Accelerators, Chain, Channel, Class, Config, Costs, CriticalityLevel,
+    DEFAULT_HOLD, DEFAULT_SLICE, Device, FileName, FlashArea, Io, IoPolicies, IoPolicy, IoPort,
+    OnFault, Stimulus, System, Task, TimedIo, UartUse, Vcpu, Vm, Window,
 };
 pub use place::{NoPlace, Place, PlaceError};
 pub(crate) use reader::closest;

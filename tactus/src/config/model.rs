@@ -306,6 +306,19 @@ pub struct Vcpu {
     pub deadline: Option<At<Nanoseconds>>,
     /// What waiting does to a job; default: [`Kind::Server`].
     pub kind: Option<At<Kind>>,
+    /// Whether it keeps its budget in the high mode of its hart; default: [`CriticalityLevel::High`].
+    pub criticality: Option<At<CriticalityLevel>>,
+    /// Time that a job may need in the high mode; default: its budget.
+    pub budget_high: Option<At<Nanoseconds>>,
+}
+
+/// `criticality`: what a vCPU has in the high mode of its hart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CriticalityLevel {
+    /// Its budget, or more.
+    High,
+    /// Nothing.
+    Low,
 }
 
 /// `[[vm.task]]`: a task of a VM's operating system, or an interrupt handler, by fixed priorities.

@@ -8,9 +8,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::model::{
-    Accelerator, Accelerators, Chain, Channel, Class, Config, Costs, Device, FileName, FlashArea,
-    Io, IoPolicies, IoPolicy, IoPort, OnFault, Stimulus, System, Task, TimedIo, UartUse, Vcpu, Vm,
-    Window,
+    Accelerator, Accelerators, Chain, Channel, Class, Config, Costs, CriticalityLevel, Device,
+    FileName, FlashArea, Io, IoPolicies, IoPolicy, IoPort, OnFault, Stimulus, System, Task,
+    TimedIo, UartUse, Vcpu, Vm, Window,
 };
 use super::reader::{Key, Meant, Reader, Table, Value, cure_of_unknown, meant_word};
 use super::source::{At, Source};
@@ -113,6 +113,8 @@ const VCPU: &[Key] = &[
     ("budget", "\"200us\""),
     ("deadline", "\"1ms\""),
     ("kind", "\"periodic\""),
+    ("criticality", "\"low\""),
+    ("budget_high", "\"400us\""),
 ];
 const TASK: &[Key] = &[
     ("name", "\"control\""),
@@ -272,6 +274,22 @@ impl Value for Kind {
 
     fn meant(value: &DeValue<'_>) -> Option<Meant> {
         meant_word(value, &["server", "periodic"])
+    }
+}
+
+impl Value for CriticalityLevel {
+    const EXPECTED: &'static str = "`\"high\"` or `\"low\"`";
+
+    fn read(value: &DeValue<'_>) -> Option<Self> {
+        match value.as_str()? {
+            "high" => Some(Self::High),
+            "low" => Some(Self::Low),
+            _ => None,
+        }
+    }
+
+    fn meant(value: &DeValue<'_>) -> Option<Meant> {
+        meant_word(value, &["high", "low"])
     }
 }
 
@@ -716,6 +734,8 @@ fn read_vcpu(reader: &mut Reader, vm: &str, index: usize, mut table: Table<'_>) 
         unlimited: unlimited.map(|value| value.span()),
         deadline: table.optional(reader, "deadline"),
         kind: table.optional(reader, "kind"),
+        criticality: table.optional(reader, "criticality"),
+        budget_high: table.optional(reader, "budget_high"),
     };
     table.finish(reader);
     vcpu

@@ -4,6 +4,7 @@ use tactus_abi::blob::{
     self, Blob, ChannelEnd, Class, Hart, Header, Interrupt, MAGIC, NONE, Name, OnFault, Region,
     Segment, VERSION, Vcpu, Vm, checksum, limit,
 };
+use tactus_planning::analysis::Criticality;
 use tactus_planning::colours::Colours;
 use tactus_policy::reservation::Kind;
 use zerocopy::{Immutable, IntoBytes};
@@ -133,10 +134,15 @@ impl Tables {
                 } as u32,
                 priority: vcpu.priority.unwrap_or(u8::MAX).into(),
                 periodic: (vcpu.kind == Kind::Periodic).into(),
+                low: (vcpu.criticality == Criticality::Low).into(),
                 harts: mask(&mut vcpu.harts.iter().copied()),
                 period: reservation.map_or(0, |times| times.period),
                 budget: reservation.map_or(0, |times| times.budget),
                 deadline: reservation.map_or(0, |times| times.deadline),
+                more: match (vcpu.criticality, reservation) {
+                    (Criticality::High { budget: Some(high) }, Some(times)) => high - times.budget,
+                    _ => 0,
+                },
             }
         });
         let place = Vcpu {
@@ -145,10 +151,12 @@ impl Tables {
             class: Class::RealTime as u32,
             priority: u8::MAX.into(),
             periodic: 0,
+            low: 0,
             harts: mask(&mut plan.deadline_harts()),
             period: 0,
             budget: 0,
             deadline: 0,
+            more: 0,
         };
         let places = std::iter::repeat_n(place, vm.rt_vcpus as usize);
         let numbered = (0..).zip(configured.chain(places));

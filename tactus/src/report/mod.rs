@@ -512,6 +512,8 @@ pub fn jobs_table(journal: &Journal) -> Option<Table> {
             "VM",
             "vCPU",
             "jobs",
+            "extended",
+            "dropped",
             "cut off",
             "late",
             "releases skipped",
@@ -528,13 +530,22 @@ pub fn jobs_table(journal: &Journal) -> Option<Table> {
                 vm.name.clone(),
                 vcpu.to_string(),
                 record.jobs.to_string(),
-                record.overruns.to_string(),
+                record.extended.to_string(),
+                record.dropped.to_string(),
+                record.overruns.saturating_sub(record.dropped).to_string(),
                 record.missed.to_string(),
                 record.skipped.to_string(),
                 micros(record.late_max),
                 micros(record.used_max),
                 micros(record.interference_max),
             ]);
+        }
+    }
+    let all = journal.vms.iter().flat_map(|vm| vm.jobs.values());
+    if all.fold(0, |sum, record| sum + record.extended + record.dropped) == 0 {
+        // No hart has been in a high mode.
+        for row in std::iter::once(&mut table.head).chain(&mut table.rows) {
+            row.drain(3..5);
         }
     }
     (!table.rows.is_empty()).then_some(table)
@@ -554,6 +565,8 @@ fn jobs_json(journal: &Journal, record: &JobRecord) -> Value {
         "interference_max_seconds": seconds(record.interference_max),
         "late_max_seconds": seconds(record.late_max),
         "late": record.late,
+        "extended": record.extended,
+        "dropped": record.dropped,
     })
 }
 

@@ -303,7 +303,13 @@ fn in_words(record: &LogRecord, journal: &Journal) -> Option<String> {
 /// What has gone wrong with a vCPU's jobs; `None`: nothing.
 pub fn irregular(record: &JobRecord) -> Option<String> {
     let counts = [
-        (record.overruns, "job", "cut off, as the budget was used up"),
+        (
+            record.overruns.saturating_sub(record.dropped),
+            "job",
+            "cut off, as the budget was used up",
+        ),
+        (record.extended, "job", "given the budget of the high mode"),
+        (record.dropped, "job", "dropped in the high mode"),
         (record.missed, "job", "late"),
         (record.skipped, "release", "skipped"),
     ];

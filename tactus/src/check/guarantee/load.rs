@@ -1,7 +1,7 @@
 //! A hart that goes by deadlines: the test of `policy`, and what people want to know beyond yes and no.
 
 use tactus_abi::blob::{Overheads, limit};
-use tactus_planning::analysis;
+use tactus_planning::analysis::{self, Ranked};
 use tactus_policy::demand::{FULL_UTILISATION, Load, Member, Test, Verdict};
 use tactus_policy::reservation::{Kind, Reservation, Task};
 
@@ -70,6 +70,17 @@ impl Deadlines {
         let cost = |task: &Reservation| task.budget + self.overheads.job;
         let parts = tasks.map(|task| (u128::from(cost(&task)) << 32) / u128::from(task.period));
         parts.sum::<u128>() <= u128::from(self.limit)
+    }
+
+    /// The same of vCPUs that go by priorities, in each mode.
+    pub(super) fn modes_leave_reserve(&self, vcpus: &[Ranked]) -> bool {
+        let usual = vcpus.iter().filter_map(|vcpu| vcpu.task);
+        let high = vcpus
+            .iter()
+            .filter_map(|vcpu| vcpu.in_high_mode(&self.overheads));
+        self.leave_reserve(usual.map(|task| task.reservation))
+            && (!analysis::has_modes(vcpus)
+                || self.leave_reserve(high.map(|task| task.reservation)))
     }
 
     /// Whether they all fit: as the hypervisor decides at run time.

@@ -15,7 +15,7 @@ mod trial;
 mod tests;
 
 use tactus_abi::blob::{Overheads, RealTimePolicy};
-use tactus_planning::analysis::{self, Ranked};
+use tactus_planning::analysis::{self, Criticality, Ranked};
 use tactus_policy::reservation::{Kind, Reservation, Task};
 
 use super::allowance::{self, Allowance};
@@ -82,6 +82,11 @@ pub struct Vcpu {
     pub kind: Kind,
     /// When it has had its budget.
     pub answer: Answer,
+    /// What it has in the modes of its hart.
+    pub criticality: Criticality,
+    /// When it has had its usual budget if no job of its hart overruns its own, counted from its release. `None`: the hart
+    /// has no modes, or there is no bound.
+    pub in_low_mode: Option<u64>,
     /// The latest that a job first has the hart, counted from its release.
     pub start: Option<u64>,
     /// By how much its budget could be larger, all else being as it is.
@@ -100,11 +105,20 @@ impl Vcpu {
             .map(|reservation| Task { reservation, kind })
     }
 
+    /// What it may have of each period in whichever mode gives it more.
+    pub fn longest_job(&self) -> Option<u64> {
+        let budget = self.reservation?.budget;
+        Some(match self.criticality {
+            Criticality::High { budget: Some(high) } => high,
+            _ => budget,
+        })
+    }
+
     /// How much the ends of jobs that spend the whole budget may vary, as seen from their releases: none ends sooner
     /// than a budget after its release.
     pub fn finish_jitter(&self) -> Option<u64> {
         match self.answer {
-            Answer::Within(ticks) => Some(ticks.saturating_sub(self.reservation?.budget)),
+            Answer::Within(ticks) => Some(ticks.saturating_sub(self.longest_job()?)),
             _ => None,
         }
     }
@@ -187,6 +201,28 @@ impl Hart {
     /// The same with what the hypervisor takes for each job.
     pub fn with_jobs(&self, overheads: &Overheads) -> f64 {
         self.sum(overheads.job)
+    }
+
+    /// The same in its high mode, if it has one.
+    pub fn in_high_mode(&self, overheads: &Overheads) -> f64 {
+        let all = self.vcpus.iter().filter_map(|vcpu| {
+            let ranked = Ranked {
+                priority: 0,
+                task: vcpu.task(),
+                criticality: vcpu.criticality,
+            };
+            Some(ranked.in_high_mode(overheads)?.reservation)
+        });
+        all.fold(0.0, |sum, times| {
+            sum + ratio(times.budget + overheads.job, times.period)
+        })
+    }
+
+    /// Whether some job may overrun its budget.
+    pub fn has_modes(&self) -> bool {
+        let has_more =
+            |vcpu: &Vcpu| matches!(vcpu.criticality, Criticality::High { budget: Some(_) });
+        self.vcpus.iter().any(has_more)
     }
 
     /// What is left to best-effort vCPUs, with the hypervisor's work for them.
@@ -367,6 +403,8 @@ impl System<'_> {
                 reservation: Some(own),
                 kind,
                 answer: Answer::Within(self.deadlines.answer(&tasks, place)),
+                criticality: Criticality::NONE,
+                in_low_mode: None,
                 start: self.deadlines.start(&tasks, place),
                 slack: greatest(own.budget, own.deadline, fits).map(|most| most - own.budget),
                 vm: seen.vm,
@@ -410,11 +448,7 @@ impl System<'_> {
             .iter()
             .map(|answer| *answer == priority::Answer::Late)
             .collect();
-        let leave_reserve = |tasks: &[Ranked]| {
-            let reserved = tasks.iter();
-            let reserved = reserved.filter_map(|ranked| Some(ranked.task?.reservation));
-            self.deadlines.leave_reserve(reserved)
-        };
+        let has_modes = analysis::has_modes(&tasks);
         let mut all = Vec::new();
         for (place, &(_, seen)) in here.iter().enumerate() {
             let answer = match answers[place] {
@@ -432,8 +466,9 @@ impl System<'_> {
                 }
                 priority::Answer::None => Answer::None,
             };
-            let has_bound = |_: &Reservation| matches!(answer, Answer::Within(_));
-            let slack = seen.checked.reservation.filter(has_bound).and_then(|own| {
+            let has_bound = matches!(answer, Answer::Within(_));
+            let bounded = seen.checked.reservation.filter(|_| has_bound);
+            let slack = bounded.and_then(|own| {
                 let with = |budget: u64| {
                     let mut changed = tasks.clone();
                     changed[place].task = Some(Task {
@@ -445,7 +480,7 @@ impl System<'_> {
                 // That it fits itself is necessary, and soon known.
                 let fits_itself = |budget: u64| {
                     let changed = with(budget);
-                    leave_reserve(&changed)
+                    self.deadlines.modes_leave_reserve(&changed)
                         && within_share(vcpus, allowances, judge, seen, budget)
                         && !late(&changed, place)
                 };
@@ -465,8 +500,12 @@ impl System<'_> {
                 priority: seen.checked.priority,
                 reservation: seen.checked.reservation,
                 kind: seen.checked.kind,
+                criticality: seen.checked.criticality,
+                in_low_mode: analysis::low_mode_response(&tasks, place, overheads)
+                    .filter(|_| has_modes && has_bound)
+                    .map(|response| response.ticks),
                 start: analysis::fixed_priority_start(&tasks, place, overheads)
-                    .filter(|_| matches!(answer, Answer::Within(_)))
+                    .filter(|_| has_bound)
                     .map(|start| start.ticks),
                 slack,
                 vm: seen.vm,
@@ -474,12 +513,12 @@ impl System<'_> {
                 answer,
             });
         }
-        let reserved: Option<Vec<Task>> = all.iter().map(Vcpu::task).collect();
+        let most: Option<Vec<Task>> = tasks.iter().map(|one| one.most(overheads)).collect();
         let hart_of = Hart {
             policy: RealTimePolicy::FixedPriority,
             vcpus: all,
             window: None,
-            best_effort: reserved.map(|tasks| BestEffort::beside(&tasks, overheads, self.hz)),
+            best_effort: most.map(|tasks| BestEffort::beside(&tasks, overheads, self.hz)),
         };
         self.reserve_on(judge, &here, &hart_of, hart);
         hart_of
@@ -491,6 +530,7 @@ fn ranked(seen: &Seen<'_>) -> Option<Ranked> {
     Some(Ranked {
         priority: seen.checked.priority?,
         task: seen.checked.task(),
+        criticality: seen.checked.criticality,
     })
 }
 

@@ -1,6 +1,6 @@
 //! What is said of real-time vCPUs that do not fit.
 
-use tactus_planning::analysis::Ranked;
+use tactus_planning::analysis::{Criticality, Ranked};
 use tactus_policy::reservation::{Reservation, Task};
 
 use super::super::judge::Judge;
@@ -231,14 +231,20 @@ impl System<'_> {
             [] => String::new(),
             before => format!("with {} before it, ", before.join(", ")),
         };
-        let (budget, deadline) = (self.time(own.budget), self.time(own.deadline));
+        let deadline = self.time(own.deadline);
+        let budget = match seen.checked.criticality {
+            Criticality::High { budget: Some(high) } => {
+                format!("budget of {} in the high mode", self.time(high))
+            }
+            _ => format!("budget of {}", self.time(own.budget)),
+        };
         let reason = match priority::answer(overheads, &at_leisure, one) {
             priority::Answer::Within(time) => format!(
-                "{others}it may have its budget of {budget} only after {}, and its deadline is {deadline}",
+                "{others}it may have its {budget} only after {}, and its deadline is {deadline}",
                 self.time(time)
             ),
             _ => format!(
-                "{others}it may not have its budget of {budget} before its next release, and its deadline is {deadline}"
+                "{others}it may not have its {budget} before its next release, and its deadline is {deadline}"
             ),
         };
         judge.note(
@@ -303,14 +309,18 @@ impl System<'_> {
             );
             return;
         }
-        let jobs = hart.with_jobs(&self.deadlines.overheads);
-        let left = 1.0 - f64::from(self.reserve.0) / 1000.0;
-        let reserved = here.iter().filter_map(|(_, seen)| reservation(seen));
+        let tasks: Vec<Ranked> = here.iter().filter_map(|(_, seen)| ranked(seen)).collect();
         let Some((_, last)) = here
             .last()
-            .filter(|_| !self.deadlines.leave_reserve(reserved))
+            .filter(|_| !self.deadlines.modes_leave_reserve(&tasks))
         else {
             return;
+        };
+        let overheads = &self.deadlines.overheads;
+        let left = 1.0 - f64::from(self.reserve.0) / 1000.0;
+        let (jobs, mode) = match hart.with_jobs(overheads) {
+            jobs if jobs > left => (jobs, ""),
+            _ => (hart.in_high_mode(overheads), "in the high mode, "),
         };
         let [jobs, left] = percents_apart(jobs, left);
         let joint = self.joint.as_ref().map_or_else(String::new, |joint| {
@@ -321,7 +331,7 @@ impl System<'_> {
             place(last),
             "the last one",
             format!(
-                "the real-time vCPUs of hart {number} would take {jobs} of it, jobs' overheads included, and `be_reserve` leaves them {left}"
+                "{mode}the real-time vCPUs of hart {number} would take {jobs} of it, jobs' overheads included, and `be_reserve` leaves them {left}"
             ),
             format!("make budgets smaller or periods longer, or `be_reserve` smaller{joint}"),
         );

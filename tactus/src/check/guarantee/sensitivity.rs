@@ -206,6 +206,7 @@ impl Guarantee {
                         Some(Ranked {
                             priority: vcpu.priority?,
                             task: *task,
+                            criticality: vcpu.criticality,
                         })
                     })
                     .collect();
@@ -213,9 +214,8 @@ impl Guarantee {
                     matches!(hart.vcpus[one].answer, Answer::Within(_))
                         && priority::answer(overheads, &ranked, one) == priority::Answer::Late
                 };
-                let reserved = tasks.iter().map(|task| task.reservation);
                 let is_kept = self.reserve.0 == 0
-                    || tasks.len() == ranked.len() && deadlines.leave_reserve(reserved);
+                    || tasks.len() == ranked.len() && deadlines.modes_leave_reserve(&ranked);
                 is_kept && !(0..ranked.len()).any(late)
             }
         }

@@ -289,7 +289,7 @@ proptest! {
         let by_priority: Vec<Ranked> = tasks
             .iter()
             .enumerate()
-            .map(|(index, task)| Ranked { priority: 9 - index as u8, task: Some(*task) })
+            .map(|(index, task)| Ranked::new(9 - index as u8, Some(*task)))
             .collect();
         let first = |one: &Job, other: &Job| one.task < other.task;
         for offsets in [&[0; 4], &offsets[..]] {
@@ -453,10 +453,7 @@ fn an_answer_by_deadline_counts_only_what_comes_first() {
 #[test]
 fn below_one_without_budget_there_is_no_bound() {
     let times = Reservation::new(100, 10, 100);
-    let task = |priority, times: Option<Reservation>| Ranked {
-        priority,
-        task: times.map(server),
-    };
+    let task = |priority, times: Option<Reservation>| Ranked::new(priority, times.map(server));
     let tasks = [task(9, None), task(5, times), task(10, times)];
     assert_eq!(priority::answer(&NONE, &tasks, 0), Answer::None);
     assert_eq!(priority::answer(&NONE, &tasks, 1), Answer::Unbounded(0));

@@ -2,7 +2,7 @@
 //! refused.
 
 use tactus_abi::blob::{Overheads, RealTimePolicy};
-use tactus_planning::analysis::Ranked;
+use tactus_planning::analysis::{Criticality, Ranked};
 use tactus_policy::reservation::{Kind, Reservation, Task};
 
 use super::super::platform::Platform;
@@ -59,6 +59,7 @@ struct Entry {
     policy: Option<RealTimePolicy>,
     priority: Option<u8>,
     task: Option<Task>,
+    criticality: Criticality,
     /// Those that the description lets it run on.
     harts: Vec<u32>,
 }
@@ -84,6 +85,7 @@ impl<'c> Trial<'c> {
             policy: seen.checked.policy(),
             priority: seen.checked.priority,
             task: seen.checked.task(),
+            criticality: seen.checked.criticality,
             harts: seen.checked.harts.clone(),
         };
         let mut trial = Self {
@@ -274,6 +276,7 @@ impl<'c> Trial<'c> {
                 let ranked = Ranked {
                     priority: self.vcpus[index].priority?,
                     task: self.task(index, change),
+                    criticality: self.vcpus[index].criticality,
                 };
                 Some((index, ranked))
             })
@@ -295,13 +298,8 @@ impl<'c> Trial<'c> {
                 refused.vcpus.push(*index);
             }
         }
-        let reserved = || {
-            tasks
-                .iter()
-                .filter_map(|ranked| Some(ranked.task?.reservation))
-        };
-        let unbounded = reserved().count() < tasks.len();
-        if reserve > 0 && (unbounded || !deadlines.leave_reserve(reserved())) {
+        let unbounded = tasks.iter().any(|ranked| ranked.task.is_none());
+        if reserve > 0 && (unbounded || !deadlines.modes_leave_reserve(&tasks)) {
             refused.harts.push(hart);
         }
     }
