@@ -11,6 +11,7 @@ use crate::gdb::registers;
 use crate::machine::Part;
 use crate::memory::{Memory, NoMemory};
 use crate::privileged::{Access, Context, Effects, Mode, PageTables, Privilege, Privileged};
+use crate::timing;
 
 /// An address that does not lead to main memory, in the address space of a hart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -447,6 +448,18 @@ impl Board {
             .devices
             .iter()
             .map(|device| (device.name.as_str(), device.base, device.size))
+    }
+
+    /// Keeps books on what these guests pay to reload lines that they have lost, from here on while the pace is timed. The
+    /// run is the same.
+    pub fn watch_reloads(&mut self, watch: timing::Watch) {
+        self.machine.timing.watch_reloads(watch);
+    }
+
+    /// What they have paid so far, in the order of [`timing::Watch::guests`].
+    #[must_use]
+    pub fn reloads(&self) -> Vec<timing::Reloads> {
+        self.machine.timing.reloads()
     }
 
     /// The longest storm of each interrupt source that had any since reset: its line was high whenever a service ended.

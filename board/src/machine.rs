@@ -16,7 +16,7 @@ use crate::code::{Code, Draft, PAGE, Scratch};
 use crate::hart::Hart;
 use crate::memory::Memory;
 use crate::op::Op;
-use crate::privileged::{Counters, Event, Trap};
+use crate::privileged::{Counters, Event, Exception, Trap};
 use crate::probe::{Probes, Reaction};
 use crate::time::{Clock, Femtoseconds};
 use crate::timing::Timing;
@@ -211,8 +211,17 @@ impl Machine {
     /// Notes that the hart does something else from here on, if it does.
     #[inline]
     pub(crate) fn note_activity(&mut self, hart: &mut Hart) {
+        self.note_turn(hart, None);
+    }
+
+    /// The same, when it has taken this exception, with its a6 and a7.
+    #[inline]
+    fn note_turn(&mut self, hart: &mut Hart, exception: Option<(Exception, [u64; 2])>) {
         let on = hart.doing();
         if hart.account.current() != on {
+            if self.timed {
+                self.timing.turn(hart.index, on, exception);
+            }
             let (cycle, instructions) = (hart.cycle(), hart.instructions);
             hart.account.turn_to(on, cycle, instructions);
             self.trace.turn(&self.timing, hart.moment(), on);

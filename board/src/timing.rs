@@ -46,6 +46,7 @@ mod memory;
 pub mod parameters;
 mod pipeline;
 mod predictor;
+mod reloads;
 mod store_buffer;
 mod tlb;
 
@@ -55,14 +56,18 @@ pub use check::{Held, LineState};
 pub use counts::{Counts, Stalls};
 pub use pipeline::Schedule;
 pub use predictor::BranchKind;
+pub use reloads::{Cost, Reloads, Watch, Watched};
 pub use tlb::{Lookup, Page, Side};
 
+use crate::account::Doing;
+use crate::privileged::Exception;
 use crate::state::BadState;
 use cache::{Cache, EXCLUSIVE, MODIFIED, SHARED};
 use level2::Level2;
 use memory::MainMemory;
 use parameters::{Access, MAX_HARTS, Parameters, Pipeline, Region, Walks};
 use predictor::{Outcome, Predictor};
+use reloads::{Books, By, Miss};
 use store_buffer::StoreBuffer;
 use tlb::Tlbs;
 
@@ -84,6 +89,8 @@ pub struct Timing {
     cached: bool,
     level2: Level2,
     memory: MainMemory,
+    /// No part of the state: they change nothing.
+    books: Option<Box<Books>>,
 }
 
 /// The profile's parameters, ready for use.
@@ -202,6 +209,7 @@ impl Timing {
             cached: caches.is_some(),
             level2: caches.map_or_else(Level2::none, |caches| Level2::new(&caches.l2, seed, 0)),
             memory: MainMemory::new(&parameters.memory, harts + 1),
+            books: None,
         }
     }
 
@@ -210,7 +218,12 @@ impl Timing {
     /// is in an L1 TLB afterwards, and the engine is not told of each.
     pub fn forget(&mut self) {
         let counts: Vec<Counts> = self.harts.iter().map(|hart| hart.counts).collect();
+        let mut books = self.books.take();
+        if let Some(books) = &mut books {
+            books.forget();
+        }
         *self = Self::new(&self.parameters, counts.len(), self.seed);
+        self.books = books;
         for (hart, counts) in self.harts.iter_mut().zip(counts) {
             hart.counts = counts;
         }
@@ -282,12 +295,14 @@ impl Timing {
     }
 
     fn fetch_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
+        let level2_misses = self.harts[hart].counts.level2_misses;
         let (stall, place) = self.ask(Some(hart), key, now);
         self.level2.line(place).fetchers |= 1 << hart;
         let this = &mut self.harts[hart];
         this.code.insert(key, SHARED);
         this.counts.fetch_misses += 1;
         this.counts.stall_fetch += stall;
+        self.book_miss(hart, By::Fetch, key, stall, level2_misses);
         stall
     }
 
@@ -619,10 +634,50 @@ impl Timing {
                 self.load_miss(hart, key, now)
             }
         } else {
-            self.ask(Some(hart), key, now).0
+            let level2_misses = this.counts.level2_misses;
+            let cost = self.ask(Some(hart), key, now).0;
+            self.book_miss(hart, By::Walk, key, cost, level2_misses);
+            cost
         };
         self.harts[hart].counts.stall_walk += stall;
         stall
+    }
+
+    // Reload costs.
+
+    /// Keeps books on these guests' reload costs from here on.
+    pub fn watch_reloads(&mut self, watch: Watch) {
+        self.books = Some(Box::new(Books::new(watch, self.harts.len())));
+    }
+
+    /// What the guests have paid for lines that they had lost, in the order of [`Watch::guests`]; none without books.
+    pub fn reloads(&self) -> Vec<Reloads> {
+        let books = self.books.iter();
+        books.flat_map(|books| books.reloads()).collect()
+    }
+
+    /// The hart turns `to` something else, where books are kept; by this exception, with its a6 and a7, or another way.
+    #[inline]
+    pub fn turn(&mut self, hart: usize, to: Doing, exception: Option<(Exception, [u64; 2])>) {
+        if let Some(books) = &mut self.books {
+            books.turn(hart, to, exception, &self.harts, &self.level2);
+        }
+    }
+
+    /// Writes down what an L1 cache did not have, and what that cost. `level2_misses`: the hart's count before.
+    #[inline]
+    fn book_miss(&mut self, hart: usize, by: By, key: u64, cost: u64, level2_misses: u64) {
+        if let Some(books) = &mut self.books {
+            let miss = Miss {
+                by,
+                key,
+                level2: self.harts[hart].counts.level2_misses != level2_misses,
+                cost,
+                level2_cost: self.costs.level2,
+                upgrade_cost: self.costs.upgrade,
+            };
+            books.miss(hart, miss);
+        }
     }
 
     // Control transfer.
@@ -703,6 +758,9 @@ impl Timing {
         self.harts = state.harts;
         self.level2 = state.level2;
         self.memory.state = state.memory;
+        if let Some(books) = &mut self.books {
+            books.forget();
+        }
         Ok(())
     }
 }

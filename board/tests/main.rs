@@ -23,6 +23,7 @@ mod timing_caches;
 mod timing_memory;
 mod timing_pipeline;
 mod timing_prediction;
+mod timing_reloads;
 mod timing_state;
 mod timing_translation;
 mod undisturbed;

@@ -86,6 +86,6 @@ impl Machine {
         self.charge_trap(hart);
         self.trace
             .exception(&self.timing, hart.moment(), &hart.x, trap, pc);
-        self.note_activity(hart);
+        self.note_turn(hart, Some((trap.cause, [hart.x[16], hart.x[17]])));
     }
 }

@@ -175,6 +175,16 @@ impl Cache {
         self.lines.fill(0);
     }
 
+    /// All places, as they lie there: keys with their states, 0 where there is no line.
+    pub fn words(&self) -> &[u64] {
+        &self.lines
+    }
+
+    /// Places of a set.
+    pub const fn ways(&self) -> usize {
+        self.ways
+    }
+
     /// Keys and states of all lines.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.lines

@@ -6,12 +6,15 @@
 
 use super::cache::{EXCLUSIVE, MODIFIED, SHARED};
 use super::level2::Line;
+use super::reloads::By;
 use super::{Counts, NO_KEY, Timing};
 
 impl Timing {
     /// Brings a line into the L1 data cache for reading.
     pub(super) fn load_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
+        let level2_misses = self.harts[hart].counts.level2_misses;
         let (stall, place) = self.ask(Some(hart), key, now);
+        self.book_miss(hart, By::Read, key, stall, level2_misses);
         let line = self.level2.line(place);
         let state = if line.sharers == 0 {
             line.own(hart);
@@ -38,6 +41,7 @@ impl Timing {
     /// Brings a line into the L1 data cache for writing.
     pub(super) fn store_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
         let mut cost = self.costs.level2;
+        let level2_misses = self.harts[hart].counts.level2_misses;
         if let Some(place) = self.level2.look_up(key) {
             self.harts[hart].counts.level2_hits += 1;
             cost += self.claim(hart, key, place);
@@ -46,6 +50,7 @@ impl Timing {
             cost += time;
             self.level2.line(place).own(hart);
         }
+        self.book_miss(hart, By::Write, key, cost, level2_misses);
         self.insert_data(hart, key, MODIFIED);
         cost
     }

@@ -178,6 +178,16 @@ impl Level2 {
         Some(line)
     }
 
+    /// All places, as they lie there: keys with a mark in the low bits, 0 where there is no line.
+    pub fn words(&self) -> &[u64] {
+        &self.keys
+    }
+
+    /// Places of a set.
+    pub const fn ways(&self) -> usize {
+        self.ways
+    }
+
     /// Keys and lines.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &Line)> {
         let keys = self.keys.iter().map(|key| key & !VALID);
