@@ -548,6 +548,14 @@ impl Plan {
             .map(|(hart, _)| hart)
     }
 
+    /// Whether no other vCPU of a VM may run on a hart, one made at run time included.
+    pub fn is_alone(&self, vm: usize, number: usize, hart: u32) -> bool {
+        let vm = &self.vms[vm];
+        let mut others = vm.vcpus.iter().enumerate();
+        let made = vm.rt_vcpus > 0 && self.deadline_harts().any(|by_deadline| by_deadline == hart);
+        !made && !others.any(|(other, vcpu)| other != number && vcpu.harts.contains(&hart))
+    }
+
     /// A VM's regions in the order of the blob: its memory, its devices, its channels.
     pub fn regions(&self, vm: &Vm) -> Vec<Region> {
         let region = |guest: Extent, host, kind| Region {

@@ -309,7 +309,7 @@ impl Lab {
                 let jobs = jobs::Watched {
                     vm,
                     harts: harts
-                        .filter(|&hart| self.is_alone(vm, number, hart))
+                        .filter(|&hart| self.plan.is_alone(vm, number, hart.into()))
                         .collect(),
                     period: watched.period,
                     deadline: watched.deadline,
@@ -320,19 +320,6 @@ impl Lab {
             }
         }
         all
-    }
-
-    /// Whether no other vCPU of the VM may run on the hart.
-    fn is_alone(&self, vm: usize, number: usize, hart: u16) -> bool {
-        let vm = &self.plan.vms[vm];
-        let mut others = vm.vcpus.iter().enumerate();
-        let made = vm.rt_vcpus > 0
-            && self
-                .plan
-                .deadline_harts()
-                .any(|by_deadline| by_deadline == u32::from(hart));
-        !made
-            && !others.any(|(other, vcpu)| other != number && vcpu.harts.contains(&u32::from(hart)))
     }
 
     /// The VMs of which only best-effort vCPUs may run on a hart, with the hart.

@@ -20,6 +20,7 @@ use crate::cli::BuildArguments;
 use crate::config::{self, Config, Nanoseconds, Size};
 use crate::plan::{self, ConsoleLine, GivenInterrupt, Plan};
 use crate::problem::{Code, Problem, Refusal, Weight, count, io_reason};
+use crate::run::board::reloads::Watched;
 
 /// A boot image and what is needed to boot it.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub struct Image {
     pub vms: Vec<String>,
     /// Of each VM, the harts, as bits, that may run a real-time vCPU of its configuration.
     pub real_time: Vec<u64>,
+    /// The vCPUs whose reload costs can be measured.
+    pub reloads: Vec<Watched>,
     /// Harts the machine must have (QEMU's `-smp`).
     pub harts: usize,
     /// Bytes of memory the machine must have (QEMU's `-m`).
@@ -113,6 +116,7 @@ pub fn build(verdict: Verdict) -> Result<Image, Refusal> {
         bytes: image_bytes(&plan),
         vms: plan.vms.iter().map(|vm| vm.name.clone()).collect(),
         real_time: plan.vms.iter().map(real_time_harts).collect(),
+        reloads: Watched::all(&plan),
         harts: plan.harts as usize,
         memory: plan.memory.size(),
         timebase_hz: plan.profile.timebase_hz,

@@ -6,6 +6,7 @@ use tactus_board::timing::Counts;
 
 use super::table::Table;
 use super::unit::figure;
+use crate::run::board::reloads::{Paid, mean, microseconds};
 use crate::run::board::storms::Found;
 use crate::run::board::{Facts, Work, Worker};
 use crate::run::journal::Journal;
@@ -150,6 +151,39 @@ pub fn probe_tables(facts: &Facts) -> Vec<Table> {
     tables
 }
 
+/// The table of what vCPUs have paid to reload cache lines; `None` where none was stopped while the pace was timed.
+pub fn reload_table(facts: &Facts) -> Option<Table> {
+    let stopped = |paid: &Paid| paid.kinds().iter().any(|(_, cost)| cost.stops > 0);
+    if !facts.reloads.iter().any(stopped) {
+        return None;
+    }
+    let head = [
+        "vCPU", "for each", "times", "lines", "at most", "cycles", "at most", "µs", "at most",
+    ];
+    let mut table = Table::new("Cache lines that vCPUs reloaded", head).text_columns([0, 1]);
+    for paid in &facts.reloads {
+        for (kind, cost) in paid.kinds() {
+            let cycles = mean(cost.cycles, cost.stops);
+            let us = |cycles| figure(microseconds(cycles, facts.clock_hz));
+            let figures = [
+                figure(cost.stops as f64),
+                figure(mean(cost.lines, cost.stops)),
+                figure(cost.lines_max as f64),
+                figure(cycles),
+                figure(cost.cycles_max as f64),
+                us(cycles),
+                us(cost.cycles_max as f64),
+            ];
+            table.row(
+                [paid.vcpu.clone(), kind.to_owned()]
+                    .into_iter()
+                    .chain(figures),
+            );
+        }
+    }
+    Some(table)
+}
+
 /// What the reader should know of it.
 pub fn remarks(facts: &Facts) -> Vec<String> {
     let mut lines: Vec<String> = facts.storms.iter().map(Found::sentence).collect();
@@ -218,6 +252,11 @@ pub fn json(facts: &Facts, journal: &Journal) -> Value {
             })
         })
         .collect();
+    let reloads: Vec<Value> = facts
+        .reloads
+        .iter()
+        .map(|paid| paid.json(facts.clock_hz))
+        .collect();
     let storms: Vec<Value> = facts
         .storms
         .iter()
@@ -242,6 +281,7 @@ pub fn json(facts: &Facts, journal: &Journal) -> Value {
         "cycles": cycles,
         "events_while_timed": events,
         "probes": probes,
+        "reloads": reloads,
         "storms": storms,
         "trace_hash": format!("{:016x}", facts.trace_hash),
     })

@@ -697,6 +697,7 @@ pub fn summary(outcome: &Outcome) -> String {
     if let Some(facts) = &outcome.board {
         parts.push(board::cycle_table(facts, journal).text());
         parts.extend(board::probe_tables(facts).iter().map(Table::text));
+        parts.extend(board::reload_table(facts).map(|table| table.text()));
         parts.extend(
             board::remarks(facts)
                 .iter()
@@ -1106,6 +1107,7 @@ fn report_markdown(outcome: &Outcome, system: &str) -> String {
     if let Some(facts) = &outcome.board {
         parts.push(board::cycle_table(facts, journal).markdown());
         parts.extend(board::probe_tables(facts).iter().map(Table::markdown));
+        parts.extend(board::reload_table(facts).map(|table| table.markdown()));
         parts.extend(board::event_table(facts).map(|table| table.markdown()));
         remarks.extend(board::remarks(facts));
     }

@@ -56,6 +56,7 @@ pub mod live;
 pub mod paths;
 pub mod perfetto;
 pub mod probe;
+pub mod reloads;
 mod saved;
 pub mod sharing;
 pub mod spent;
@@ -125,6 +126,8 @@ pub struct Options {
     pub paths: Option<Box<paths::Watch>>,
     /// See the jobs of these vCPUs, those that are released from when the pace is timed.
     pub jobs: Option<jobs::Watch>,
+    /// Measure what these vCPUs pay to reload cache lines, while the pace is timed.
+    pub reloads: Vec<reloads::Watched>,
     /// See how accelerators are shared.
     pub sharing: Option<sharing::Watch>,
     /// Where a Perfetto trace goes.
@@ -198,6 +201,7 @@ impl Options {
             stays: None,
             paths: None,
             jobs: None,
+            reloads: Vec::new(),
             sharing: None,
             trace: None,
             timeline: None,
@@ -327,6 +331,8 @@ pub struct Facts {
     pub paths: Paths,
     /// Jobs of real-time vCPUs; none where they were not wanted.
     pub jobs: Jobs,
+    /// What vCPUs have paid to reload cache lines; none where that was not wanted.
+    pub reloads: Vec<reloads::Paid>,
     /// How accelerators were shared; nothing where that was not wanted.
     pub sharing: Sharing,
     /// What was seen at the ends of the fabric's wires.
@@ -691,6 +697,10 @@ impl Run {
         if self.sees_events() {
             self.board.record(true);
         }
+        if !self.options.reloads.is_empty() {
+            let watch = reloads::watch(&self.options.reloads);
+            self.board.watch_reloads(watch);
+        }
         let timed_since = saved.as_ref().and_then(|saved| saved.timed_since);
         match &self.options.timed_from {
             Some(Marker::Place(place)) if timed_since.is_none() => {
@@ -1028,6 +1038,16 @@ impl Run {
         }
     }
 
+    /// What vCPUs have paid to reload cache lines.
+    fn reloads(&self) -> Vec<reloads::Paid> {
+        let all = self.options.reloads.iter().zip(self.board.reloads());
+        all.map(|(watched, reloads)| reloads::Paid {
+            vcpu: watched.name.clone(),
+            reloads,
+        })
+        .collect()
+    }
+
     /// What is known of the run by now.
     fn facts(&mut self) -> Facts {
         let harts = (0..self.board.harts())
@@ -1061,6 +1081,7 @@ impl Run {
             stays: self.stays.clone(),
             paths: self.paths.clone(),
             jobs,
+            reloads: self.reloads(),
             sharing: self.sharing.clone(),
             ends: self.seen.clone(),
             pins_from_reset: self.sees_all_pins,

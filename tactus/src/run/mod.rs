@@ -560,6 +560,7 @@ fn platform(arguments: &RunArguments, image: &Image) -> miette::Result<Platform>
     for text in &wanted.probes {
         options.probes.push(Probe::find(text, image)?);
     }
+    options.reloads.clone_from(&image.reloads);
     options.trace.clone_from(&wanted.trace);
     options.timeline = arguments.report.as_ref().map(|_| board::interfaces(image));
     options.gdb = wanted.gdb;

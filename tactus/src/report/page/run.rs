@@ -113,6 +113,7 @@ fn tables(outcome: &Outcome) -> Vec<Value> {
     tables.extend(report::migration_table(journal));
     if let Some(facts) = &outcome.board {
         tables.extend(board::probe_tables(facts));
+        tables.extend(board::reload_table(facts));
         tables.extend(board::event_table(facts));
     }
     tables.iter().map(super::table_json).collect()

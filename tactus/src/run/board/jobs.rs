@@ -510,6 +510,11 @@ impl Summary {
     }
 }
 
+/// Whether a vCPU that takes this exception waits, for its next job or for anything. `call`: a6 and a7.
+pub(super) fn is_wait(cause: Exception, call: [u64; 2]) -> bool {
+    matches!(cause_of(cause, call), Cause::Wait { .. })
+}
+
 /// What an exception means. `call`: a6 and a7.
 fn cause_of(cause: Exception, [function, extension]: [u64; 2]) -> Cause {
     let own = extension == EXTENSION as u64;
