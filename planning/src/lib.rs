@@ -1,6 +1,7 @@
 //! What is decided about a system before it boots, as pure code: where memory goes, which colours of the cache it has,
 //! how large the second-stage tables are, how late each real-time vCPU has its budget, what is left to best-effort ones,
-//! and how late the tasks that run on a vCPU are done. The tool uses it; the hypervisor does not link it.
+//! how often a vCPU reloads its caches, and how late the tasks that run on it are done. The tool uses it; the hypervisor
+//! does not link it.
 #![no_std]
 
 extern crate alloc;
@@ -9,5 +10,6 @@ pub mod analysis;
 pub mod best_effort;
 pub mod colours;
 pub mod placement;
+pub mod reloads;
 pub mod stage2;
 pub mod supply;

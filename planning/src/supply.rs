@@ -107,6 +107,11 @@ impl Supply {
         }
     }
 
+    /// What is executed in each period.
+    pub const fn budget(&self) -> u64 {
+        self.budget
+    }
+
     /// The longest time in which nothing is executed.
     pub const fn begin(&self) -> u64 {
         self.begin

@@ -1,5 +1,7 @@
 //! Small tasks, which the tests of bounds have in common.
 
+#![allow(dead_code)] // Each test uses its part.
+
 use crate::simulator::reservation;
 use tactus_abi::blob::Overheads;
 use tactus_policy::reservation::{Kind, Task};

@@ -152,6 +152,7 @@ pub(crate) fn to_json(verdict: &Verdict) -> Value {
         "problems": verdict.problems.iter().map(problem).collect::<Vec<_>>(),
         "vms": vms.chain(tiles).collect::<Vec<_>>(),
         "guarantee": verdict.guarantee.as_ref().map(report::to_json),
+        "reloads": inside::reloads_json(verdict),
         "tasks": inside::tasks_json(verdict),
         "chains": inside::chains_json(verdict),
     })

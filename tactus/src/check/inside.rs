@@ -7,6 +7,7 @@ use tactus_planning::supply::Completion;
 
 use super::Verdict;
 use super::chains::Chain;
+use super::reloads::{Reload, reasons};
 use super::report::time;
 use super::summary::{row, table};
 use super::tasks::{Task, VcpuTasks};
@@ -23,6 +24,9 @@ pub fn report(verdict: &Verdict) -> String {
         .as_ref()
         .map_or(HZ, |guarantee| guarantee.timebase_hz);
     let mut text = String::new();
+    for reload in &verdict.tasks.reloads {
+        text += &budget(reload, hz);
+    }
     for vcpu in &verdict.tasks.vcpus {
         text += &tasks(vcpu, hz);
     }
@@ -32,13 +36,27 @@ pub fn report(verdict: &Verdict) -> String {
     text
 }
 
+/// What its caches may take of a vCPU's budget.
+fn budget(reload: &Reload, hz: u32) -> String {
+    let time = |ticks| time_text(ticks, hz);
+    format!(
+        "\n{}: budget {}, of which up to {} x {} reload its caches; {} are left\n  a job reloads them {}\n",
+        reload.name,
+        time(reload.reservation.budget),
+        reload.times(),
+        time(reload.cost),
+        time(reload.left()),
+        reasons(reload)
+    )
+}
+
 fn tasks(vcpu: &VcpuTasks, hz: u32) -> String {
     let time = |ticks| time_text(ticks, hz);
     let mut text = format!(
         "\nTasks of {}, which may execute nothing for {}, then {} in each {}\n",
         vcpu.name,
         time(vcpu.begin),
-        time(vcpu.reservation.budget),
+        time(vcpu.left),
         time(vcpu.reservation.period)
     );
     let mut rows = vec![row(&[
@@ -113,6 +131,30 @@ fn steps(chain: &Chain) -> String {
     text
 }
 
+/// What caches may take of budgets, as JSON.
+pub(crate) fn reloads_json(verdict: &Verdict) -> Value {
+    let hz = verdict
+        .guarantee
+        .as_ref()
+        .map_or(HZ, |guarantee| guarantee.timebase_hz);
+    let reload = |reload: &Reload| {
+        let mut object = Map::new();
+        object.insert("vcpu".into(), json!(reload.name));
+        time(&mut object, "budget", Some(reload.reservation.budget), hz);
+        time(&mut object, "reload", Some(reload.cost), hz);
+        object.insert("times".into(), json!(reload.times()));
+        let others: Map<String, Value> = reload
+            .preemptions
+            .iter()
+            .map(|(name, times)| (name.clone(), json!(times)))
+            .collect();
+        object.insert("preemptions".into(), others.into());
+        time(&mut object, "left", Some(reload.left()), hz);
+        Value::from(object)
+    };
+    verdict.tasks.reloads.iter().map(reload).collect()
+}
+
 /// The tasks as JSON.
 pub(crate) fn tasks_json(verdict: &Verdict) -> Value {
     let hz = verdict
@@ -122,6 +164,7 @@ pub(crate) fn tasks_json(verdict: &Verdict) -> Value {
     let vcpu = |vcpu: &VcpuTasks| {
         let mut object = Map::new();
         object.insert("vcpu".into(), json!(vcpu.name));
+        time(&mut object, "budget_left", Some(vcpu.left), hz);
         time(&mut object, "supply_begin", Some(vcpu.begin), hz);
         let tasks: Vec<Value> = vcpu.tasks.iter().map(|task| task_json(task, hz)).collect();
         object.insert("tasks".into(), tasks.into());

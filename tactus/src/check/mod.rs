@@ -23,6 +23,7 @@ mod migration;
 mod names;
 mod parts;
 mod platform;
+mod reloads;
 mod report;
 mod reservation;
 mod separation;

@@ -11,6 +11,7 @@ use super::judge::Judge;
 use super::names;
 use super::parts;
 use super::platform::Platform;
+use super::reloads::{Candidate, Outcome, Preempted, Reload};
 use super::time::time_text;
 use crate::config::{self, At, Class, Nanoseconds, Stimulus, Vm};
 use crate::problem::{Code, Problem, count};
@@ -23,6 +24,8 @@ const TASKS_MAX: usize = 64;
 pub struct Tasks {
     /// Those of each vCPU that runs some and is guaranteed its time.
     pub vcpus: Vec<VcpuTasks>,
+    /// What the caches of vCPUs may take of their budgets, where that is stated.
+    pub reloads: Vec<Reload>,
 }
 
 /// The tasks of a vCPU.
@@ -32,6 +35,8 @@ pub struct VcpuTasks {
     pub name: String,
     /// Its reservation.
     pub reservation: Reservation,
+    /// What of its budget is left for its tasks: all but what its caches may take.
+    pub left: u64,
     /// The longest time in which it executes nothing though it has work.
     pub begin: u64,
     /// The tasks, in the order of the file.
@@ -114,14 +119,23 @@ pub(super) fn check(
             seen = rest;
             let own: Vec<Seen<'_>> = own.into_iter().map(|(_, one)| one).collect();
             let name = format!("{}.{number}", name.value);
-            let one = Inside {
+            let mut one = Inside {
                 platform,
                 guarantee,
                 title: format!("vCPU {number} of {}", vm.title()),
                 written: &vm.vcpus[number],
                 name,
                 changes: parts::needed(config) & part::RESERVATION_CALLS != 0,
+                preempted: None,
             };
+            match one.reload().check(judge) {
+                Outcome::Nothing => {}
+                Outcome::Some(preempted, reload) => {
+                    one.preempted = Some(preempted);
+                    tasks.reloads.push(reload);
+                }
+                Outcome::Wrong => continue,
+            }
             tasks.vcpus.extend(one.check(judge, index, &own));
         }
     }
@@ -319,9 +333,39 @@ struct Inside<'s> {
     /// VMs may ask for reservations at run time. Then a vCPU may have its budget as late as at its deadline, and may be moved
     /// to another of its harts.
     changes: bool,
+    /// What preempts it, where that costs it something.
+    preempted: Option<Preempted>,
 }
 
 impl Inside<'_> {
+    fn reload(&self) -> Candidate<'_> {
+        Candidate {
+            profile: &self.platform.profile,
+            guarantee: self.guarantee,
+            title: &self.title,
+            written: self.written,
+            name: &self.name,
+            changes: self.changes,
+        }
+    }
+
+    /// What the vCPU has at least for such tasks if it has this reservation, and that `within` a time. `None`: nothing is left
+    /// of its budget.
+    fn supply(&self, own: Reserved, within: u64, tasks: &[GuestTask]) -> Option<Supply> {
+        let left = match &self.preempted {
+            Some(preempted) => preempted.left(own, within)?,
+            None => own,
+        };
+        let overheads = &self.guarantee.overheads;
+        Some(Supply::new(
+            left.reservation,
+            left.kind,
+            within,
+            tasks,
+            overheads,
+        ))
+    }
+
     fn time(&self, ticks: u64) -> String {
         time_text(ticks, self.platform.profile.timebase_hz)
     }
@@ -370,7 +414,7 @@ impl Inside<'_> {
             Answer::Late | Answer::None => return None,
         };
         let times: Vec<GuestTask> = tasks.iter().map(|task| task.times).collect();
-        let supply = supply(own, within, &times, &self.guarantee.overheads);
+        let supply = self.supply(own, within, &times)?;
         let completions: Vec<Completion> = (0..times.len())
             .map(|which| completion(&times, which, &supply))
             .collect();
@@ -394,6 +438,7 @@ impl Inside<'_> {
         Some(VcpuTasks {
             name: self.name.clone(),
             reservation: own.reservation,
+            left: supply.budget(),
             begin: supply.begin(),
             tasks: all
                 .map(|(task, completion)| Task {
@@ -418,10 +463,6 @@ fn is_movable(vcpu: &config::Vcpu) -> bool {
     vcpu.harts
         .as_ref()
         .is_some_and(|harts| harts.value.len() > 1)
-}
-
-fn supply(own: Reserved, within: u64, tasks: &[GuestTask], overheads: &Overheads) -> Supply {
-    Supply::new(own.reservation, own.kind, within, tasks, overheads)
 }
 
 /// When the vCPU at a place of a hart has its budget, with another reservation. `None`: perhaps too late, or another one is.
@@ -501,15 +542,19 @@ impl Late<'_> {
             [] => String::new(),
             names => format!(" and {} before it up to {}", names.join(", "), time(before)),
         };
+        let reloads = match self.own.reservation.budget - supply.budget() {
+            0 => String::new(),
+            ticks => format!(", as up to {} reload its caches", time(ticks)),
+        };
         let message = format!(
-            "{} {late}, and its deadline is {}: in {} it needs {}{before}, and {} may execute nothing for {}, then {} in each {}",
+            "{} {late}, and its deadline is {}: in {} it needs {}{before}, and {} may execute nothing for {}, then {} in each {}{reloads}",
             one.title,
             time(own.deadline),
             time(length),
             time(own.wcet),
             inside.title,
             time(supply.begin()),
-            time(self.own.reservation.budget),
+            time(supply.budget()),
             time(self.own.reservation.period),
         );
         let key = one
@@ -539,7 +584,9 @@ impl Late<'_> {
         } else {
             within
         };
-        let supply = supply(changed, within, self.times, overheads);
+        let Some(supply) = self.inside.supply(changed, within, self.times) else {
+            return false;
+        };
         (0..self.times.len()).all(|one| {
             one != self.which && !self.completions[one].is_in_time()
                 || completion(self.times, one, &supply).is_in_time()
@@ -561,13 +608,12 @@ impl Late<'_> {
 
     /// Changes of which each alone brings the task in time, and makes no other late.
     fn cures(&self) -> String {
-        let overheads = &self.inside.guarantee.overheads;
         let own = self.times[self.which];
         let in_time = |changed: GuestTask| {
             let mut times = self.times.to_vec();
             times[self.which] = changed;
-            let supply = supply(self.own, self.within, &times, overheads);
-            completion(&times, self.which, &supply).is_in_time()
+            let supply = self.inside.supply(self.own, self.within, &times);
+            supply.is_some_and(|supply| completion(&times, self.which, &supply).is_in_time())
         };
         let is_implicit = self.tasks[self.which].written.deadline.is_none();
         let with_period = |period: u64| GuestTask {

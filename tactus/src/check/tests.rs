@@ -183,6 +183,8 @@ fault_tests! {
     vcpu_harts = "vcpu-harts",
     bad_kind = "bad-kind",
     bad_criticality = "bad-criticality",
+    bad_reload = "bad-reload",
+    reload_run_time = "reload-run-time",
     bad_reservation = "bad-reservation",
     mixed_policies = "mixed-policies",
     over_share = "over-share",
@@ -802,6 +804,92 @@ fn tasks_and_chains_are_reported() {
     let verdict = judge_text("inside-io.toml", text, files.path());
     assert!(verdict.plan.is_some(), "{}", render(&verdict, files.path()));
     insta::assert_snapshot!("report-inside-io", super::report_of_tasks(&verdict));
+}
+
+/// Caches take of a budget what is stated, by deadlines and by priorities, and a task that lacks it is late.
+#[test]
+fn caches_take_of_budgets() {
+    let files = files();
+    let system = |priorities: [&str; 2], kind: &str, tasks: &str, reload: &str| {
+        format!(
+            r#"
+[system]
+platform = "soc"
+harts = 1
+
+[[vm]]
+name = "plan"
+image = "guest.elf"
+memory = "4MiB"
+
+[[vm.vcpu]]
+class = "rt"
+hart = 0
+kind = "periodic"
+period = "10ms"
+budget = "2ms"
+{}
+{reload}
+
+[[vm.task]]
+name = "plan"
+period = "100ms"
+wcet = "5ms"
+deadline = "50ms"
+priority = 1
+
+[[vm]]
+name = "fast"
+image = "guest.elf"
+memory = "4MiB"
+
+[[vm.vcpu]]
+class = "rt"
+hart = 0
+kind = "{kind}"
+period = "2ms"
+budget = "200us"
+{}
+{tasks}
+"#,
+            priorities[0], priorities[1]
+        )
+    };
+    let judge = |text: String| judge_text("reload.toml", text, files.path());
+    let within = |verdict: &Verdict| verdict.tasks.vcpus[0].tasks[0].completion;
+    let by_priority = ["priority = 10", "priority = 20"];
+    let task = "[[vm.task]]\nname = \"tick\"\nperiod = \"5ms\"\nwcet = \"50us\"\npriority = 1\n";
+    let reload = "reload = \"40us\"";
+    let mut reports = String::new();
+    for (priorities, kind, tasks) in [
+        (["", ""], "periodic", ""),
+        (["", ""], "server", task),
+        (by_priority, "periodic", ""),
+        (by_priority, "server", task),
+    ] {
+        let without = judge(system(priorities, kind, tasks, ""));
+        assert!(without.tasks.reloads.is_empty());
+        let free = judge(system(priorities, kind, tasks, "reload = \"0us\""));
+        assert_eq!(within(&free), within(&without));
+        let with = judge(system(priorities, kind, tasks, reload));
+        assert!(with.plan.is_some(), "{}", render(&with, files.path()));
+        let [found] = with.tasks.reloads.as_slice() else {
+            panic!("one has a cost")
+        };
+        assert_eq!(found.left(), 20_000 - 400 * found.times());
+        assert_eq!(with.tasks.vcpus[0].left, found.left());
+        // As if the budget were so much smaller, and the vCPU had it as late as it has all of it.
+        let begin = without.tasks.vcpus[0].begin;
+        assert_eq!(with.tasks.vcpus[0].begin, begin + 400 * found.times());
+        reports += &super::report_of_tasks(&with);
+    }
+    insta::assert_snapshot!("report-reload", reports);
+    let with = judge(system(["", ""], "periodic", "", reload));
+    let json = super::command::to_json(&with);
+    let json = serde_json::to_string_pretty(&json["reloads"]).expect("JSON");
+    insta::assert_snapshot!("report-reload-json", json);
+    let late = judge(system(["", ""], "periodic", "", "reload = \"340us\""));
+    insta::assert_snapshot!("reload-late", render(&late, files.path()));
 }
 
 /// One port and four engines more than the design has.

@@ -47,7 +47,7 @@ pub(super) struct Seen<'c> {
     pub(super) vm: usize,
     vm_name: &'c str,
     /// Its number within the VM.
-    number: usize,
+    pub(super) number: usize,
     pub(super) written: &'c Vcpu,
     pub(super) checked: plan::Vcpu,
 }
@@ -252,6 +252,7 @@ fn only_real_time(judge: &mut Judge<'_>, vcpu: &Vcpu, title: &str) {
         ("period", &vcpu.period),
         ("budget", &vcpu.budget),
         ("deadline", &vcpu.deadline),
+        ("reload", &vcpu.reload),
     ];
     let times = times
         .into_iter()
@@ -268,8 +269,20 @@ fn only_real_time(judge: &mut Judge<'_>, vcpu: &Vcpu, title: &str) {
     }
 }
 
-/// What waiting does to its jobs.
+/// What waiting does to its jobs. What only a vCPU with jobs has is noted of another.
 fn kind(judge: &mut Judge<'_>, vcpu: &Vcpu, title: &str) -> Kind {
+    if let Some(reload) = &vcpu.reload
+        && vcpu.period.is_none()
+        && !judge.config.is_wrong(&vcpu.span, "period")
+    {
+        judge.note(
+            Code::BadReservation,
+            &reload.span,
+            "of a vCPU without a budget",
+            format!("{title} has a `reload` and no reservation, so that there is no budget which it could be taken from"),
+            "remove it, or give the vCPU a `period` and a `budget`",
+        );
+    }
     let Some(kind) = &vcpu.kind else {
         return Kind::Server;
     };

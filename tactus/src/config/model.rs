@@ -310,6 +310,8 @@ pub struct Vcpu {
     pub criticality: Option<At<CriticalityLevel>>,
     /// Time that a job may need in the high mode; default: its budget.
     pub budget_high: Option<At<Nanoseconds>>,
+    /// What one preemption costs it in its caches; default: nothing.
+    pub reload: Option<At<Nanoseconds>>,
 }
 
 /// `criticality`: what a vCPU has in the high mode of its hart.

@@ -115,6 +115,7 @@ const VCPU: &[Key] = &[
     ("kind", "\"periodic\""),
     ("criticality", "\"low\""),
     ("budget_high", "\"400us\""),
+    ("reload", "\"10us\""),
 ];
 const TASK: &[Key] = &[
     ("name", "\"control\""),
@@ -736,6 +737,7 @@ fn read_vcpu(reader: &mut Reader, vm: &str, index: usize, mut table: Table<'_>) 
         kind: table.optional(reader, "kind"),
         criticality: table.optional(reader, "criticality"),
         budget_high: table.optional(reader, "budget_high"),
+        reload: table.optional(reader, "reload"),
     };
     table.finish(reader);
     vcpu

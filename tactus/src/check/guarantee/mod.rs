@@ -93,6 +93,8 @@ pub struct Vcpu {
     pub slack: Option<u64>,
     /// Its VM, by index.
     pub vm: usize,
+    /// Its number within the VM.
+    pub number: usize,
     /// Whether its deadline is stated; otherwise it is the period, whatever that is.
     pub has_deadline: bool,
 }
@@ -408,6 +410,7 @@ impl System<'_> {
                 start: self.deadlines.start(&tasks, place),
                 slack: greatest(own.budget, own.deadline, fits).map(|most| most - own.budget),
                 vm: seen.vm,
+                number: seen.number,
                 has_deadline: seen.written.deadline.is_some(),
             }
         };
@@ -509,6 +512,7 @@ impl System<'_> {
                     .map(|start| start.ticks),
                 slack,
                 vm: seen.vm,
+                number: seen.number,
                 has_deadline: seen.written.deadline.is_some(),
                 answer,
             });
