@@ -329,10 +329,9 @@ impl Model {
         self.sums[usize::from(!others)].push((0, 0));
         for (line, had) in (0..).zip(&self.had) {
             let had_it = [had.data != LineState::Invalid, had.code, had.level2];
-            for which in 0..3 {
-                if had_it[which] && !is_there(which, line) {
+            for (which, had_it) in had_it.into_iter().enumerate() {
+                if had_it && !is_there(which, line) {
                     let shared = which == 0 && had.data == LineState::Shared;
-                    // A fetched line is as one that is shared, and is never written.
                     self.lost[which].insert(line, (others, shared));
                 }
             }

@@ -1,9 +1,11 @@
 //! Systems whose cache is divided by colours: guests run in memory that is in pieces, and a neighbour does not evict their lines.
 
+use tactus::run::board::Marker;
 use tactus::run::machine::Platform;
 use tactus::run::record::OffReason;
 use tactus::run::session::{Outcome, Verdict};
 use tactus_board::board::Pace;
+use tactus_board::timing::Cost;
 
 use crate::harness::{
     On, assert_verdict, boot_text, explain, figure, on_both, once, root, run, run_text,
@@ -115,6 +117,107 @@ fn a_sweep_evicts_nothing() {
         assert!(divided <= 1.30 * alone, "{noise}: {divided}, alone {alone}");
         assert!(shared >= 2.0 * alone, "{noise}: {shared}, alone {alone}");
     }
+}
+
+/// A vCPU with much data that a short one of its hart preempts, beside a neighbour on another hart.
+fn preempted(divided: bool, noise: &str) -> String {
+    let upper = r#"[[vm]]
+name = "upper"
+image = "@victim"
+counters = true
+memory = "4MiB"
+bootargs = "jobs=1000000 steps=100000 listen=none"
+
+[[vm.vcpu]]
+class = "rt"
+hart = 0
+kind = "periodic"
+period = "2ms"
+budget = "400us"
+
+[[vm]]
+name = "noise""#;
+    text("cache-colours")
+        .replace(
+            "jobs=50 warm=10 steps=100 kib=256",
+            "jobs=20 warm=1 steps=100 kib=64 passes=30",
+        )
+        .replace(
+            "period = \"10ms\"\nbudget = \"7ms\"",
+            "kind = \"periodic\"\nperiod = \"10ms\"\nbudget = \"6ms\"",
+        )
+        .replace("[[vm]]\nname = \"noise\"", upper)
+        .replace("noise=sweep", &format!("noise={noise}"))
+        .replace(
+            "cache_colours = true",
+            &format!("cache_colours = {divided}"),
+        )
+}
+
+/// A run of that system, with all costs from when all VMs have started. Books on reload costs are kept, or not.
+fn run_preempted(divided: bool, noise: &str, books: bool) -> Outcome {
+    let mut boot = boot_text(On::Board, &preempted(divided, noise));
+    let plan = boot.plan.until("victim");
+    boot.plan = plan.expect("the system has it");
+    let Platform::Board(options) = &mut boot.plan.launch.platform else {
+        panic!("it runs on the board");
+    };
+    options.timed_from = Some(Marker::Cycle(60_000_000));
+    if books {
+        options.reloads.clone_from(&boot.image.reloads);
+    }
+    let outcome = once(&boot);
+    let victim = outcome.journal.vm("victim").expect("the system has it");
+    assert_eq!(victim.passed, ["victim"], "\n{}", explain(&outcome));
+    outcome
+}
+
+/// What the preemptions of the vCPU with much data have cost it.
+fn reload_cost(outcome: &Outcome) -> Cost {
+    let facts = outcome.board.as_ref().expect("it ran on the board");
+    let [victim, upper] = facts.reloads.as_slice() else {
+        panic!("two real-time vCPUs");
+    };
+    assert_eq!([&*victim.vcpu, &*upper.vcpu], ["victim.0", "upper.0"]);
+    // What is never preempted pays nothing for it.
+    assert_eq!(upper.reloads.preemptions, Cost::default());
+    victim.reloads.preemptions
+}
+
+/// A preemption costs lines of the L1 caches, which come from the L2 cache; beside a neighbour that sweeps through memory also
+/// lines that the L2 cache has lost, unless it is divided.
+#[test]
+fn colours_shrink_what_a_preemption_costs() {
+    // soc's l2_latency.
+    const LEVEL2: u64 = 26;
+    let cost = |divided, noise| reload_cost(&run_preempted(divided, noise, true));
+    let alone = cost(false, "none");
+    let shared = cost(false, "sweep");
+    let divided = cost(true, "sweep");
+    println!("alone {alone:?}\nshared {shared:?}\ndivided {divided:?}");
+    assert!(alone.stops >= 10 && alone.lines_max <= 100, "{alone:?}");
+    assert_eq!(alone.cycles, alone.lines * LEVEL2, "{alone:?}");
+    assert_eq!(shared.stops, alone.stops);
+    assert!(shared.cycles >= 10 * alone.cycles, "{shared:?}");
+    assert!(shared.cycles_max >= 10 * alone.cycles_max, "{shared:?}");
+    assert_eq!(divided.stops, alone.stops);
+    assert!(10 * divided.cycles <= 11 * alone.cycles, "{divided:?}");
+    assert!(
+        10 * divided.cycles_max <= 11 * alone.cycles_max,
+        "{divided:?}"
+    );
+}
+
+/// The books on reload costs change nothing in a run.
+#[test]
+fn reload_costs_leave_the_run_alone() {
+    let hash = |books| {
+        let outcome = run_preempted(false, "sweep", books);
+        let facts = outcome.board.expect("it ran on the board");
+        assert_eq!(facts.reloads.is_empty(), !books);
+        facts.trace_hash
+    };
+    assert_eq!(hash(true), hash(false));
 }
 
 on_both!(

@@ -59,7 +59,7 @@ pub use command::command;
 pub(crate) use command::{exit_code, print_problems, to_json};
 pub use guarantee::{Answer, BestEffort, Guarantee, Hart, Sensitivity, Vcpu, WINDOWS_MS};
 pub use inside::report as report_of_tasks;
-pub(crate) use inside::{chains_json, tasks_json};
+pub(crate) use inside::{chains_json, reloads_json, tasks_json};
 pub use report::report;
 pub(crate) use report::{sensitivity_json, to_json as guarantee_json};
 pub use summary::{of_tiles, summary};

@@ -7,7 +7,7 @@ use std::fs;
 use tactus_planning::supply::{Completion, GuestTask};
 
 use super::chains::Part;
-use super::guarantee::{Answer, Guarantee};
+use super::guarantee::{Answer, Guarantee, Vcpu};
 use super::page::{holds, judge, page, part, time};
 use super::tasks::VcpuTasks;
 
@@ -160,5 +160,83 @@ fn tasks_and_chains_by_hand_are_what_the_tool_says() {
     holds(
         "inside-report",
         &format!("```console\n$ tactus check brake.toml --report\n...{report}```\n"),
+    );
+}
+
+/// How often another vCPU of a hart that goes by deadlines preempts a job of one with that window, by the page's table;
+/// and how that is computed.
+fn preemptions(own: &Vcpu, window: u64, other: &Vcpu, tasks: &[&GuestTask]) -> (u64, String) {
+    let [own, times] = [own, other].map(|vcpu| vcpu.reservation.expect("a reservation"));
+    let earlier = own.deadline.saturating_sub(times.deadline).min(window);
+    let mut number = earlier.div_ceil(times.period);
+    let mut text = format!(
+        "  {}: ceil(min({}, {} - {}) / {})",
+        other.name,
+        time(window),
+        time(own.deadline),
+        time(times.deadline),
+        time(times.period)
+    );
+    for task in tasks {
+        number += (window + task.jitter).div_ceil(task.period);
+        // Writing to a string does not fail.
+        let _ = write!(
+            text,
+            " + ceil(({} + {}) / {})",
+            time(window),
+            time(task.jitter),
+            time(task.period)
+        );
+    }
+    (number, format!("{text} = {number}\n"))
+}
+
+#[test]
+fn reloads_by_hand_are_what_the_tool_says() {
+    let text = fs::read_to_string(page()).expect("the page");
+    let (_, system) = part(&text, "reload-system");
+    let system = system
+        .trim_start_matches("```toml\n")
+        .trim_end_matches("```\n");
+    let verdict = judge("plan.toml", system.to_owned());
+    let guarantee = verdict.guarantee.as_ref().expect("a platform");
+    let [reload] = verdict.tasks.reloads.as_slice() else {
+        panic!("one vCPU has a cost")
+    };
+    let own = guarantee.vcpu(&reload.name).expect("the vCPU");
+    let Answer::Within(within) = own.answer else {
+        panic!("no bound")
+    };
+    let mut by_hand = format!("{}: W = {}\n", own.name, time(within));
+    let mut times = 1;
+    let [hart] = guarantee.harts.as_slice() else {
+        panic!("one hart")
+    };
+    for other in hart.vcpus.iter().filter(|other| other.name != own.name) {
+        let mut vcpus = verdict.tasks.vcpus.iter();
+        let tasks = vcpus.find(|vcpu| vcpu.name == other.name);
+        let tasks: Vec<&GuestTask> = tasks
+            .iter()
+            .flat_map(|vcpu| &vcpu.tasks)
+            .map(|task| &task.times)
+            .collect();
+        let (number, text) = preemptions(own, within, other, &tasks);
+        times += number;
+        by_hand += &text;
+    }
+    let budget = reload.reservation.budget;
+    let left = budget - times * reload.cost;
+    by_hand += &format!(
+        "  left = {} - {times} * {} = {}\n",
+        time(budget),
+        time(reload.cost),
+        time(left)
+    );
+    assert_eq!((reload.times(), reload.left()), (times, left));
+    holds("reload", &format!("```text\n{by_hand}```\n"));
+    let report = super::report_of_tasks(&verdict);
+    holds(
+        "reload-report",
+        &format!("```console\n$ tactus check plan.toml --report\n...{report}```\n"),
     );
 }

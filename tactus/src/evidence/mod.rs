@@ -156,6 +156,7 @@ impl Evidence<'_> {
             "inputs": self.inputs,
             "warnings": self.warnings(),
             "guarantee": check::guarantee_json(self.guarantee),
+            "reloads": check::reloads_json(self.verdict),
             "tasks": check::tasks_json(self.verdict),
             "chains": check::chains_json(self.verdict),
             "sensitivity": check::sensitivity_json(self.guarantee, self.sensitivity.as_ref()),
