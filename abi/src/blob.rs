@@ -206,6 +206,16 @@ pub struct Overheads {
     pub service_period: u64,
     /// The longest time of such an interruption.
     pub service: u64,
+    /// The longest time of a release that does not take the hart from a more urgent vCPU.
+    pub release: u64,
+}
+
+impl Overheads {
+    /// The longest that the hypervisor holds up a vCPU at a time, on a hart with so many real-time ones: [`Self::blocking`], and
+    /// a release of each other one. A vCPU that is released is not released again before it has had the hart.
+    pub const fn held(&self, vcpus: usize) -> u64 {
+        self.blocking + (vcpus as u64).saturating_sub(1) * self.release
+    }
 }
 
 /// A hart the system uses.

@@ -57,6 +57,7 @@ fn parse(line: &str) -> Option<Set> {
         blocking: number()?,
         service_period: number()?,
         service: number()?,
+        release: 0,
     };
     let tasks = words.map(task).collect::<Option<_>>()?;
     Some(Set {

@@ -131,7 +131,13 @@ pub fn utilisation(tasks: &[Task], overheads: &Overheads) -> u64 {
         )
 }
 
-/// What the hypervisor takes within `length`.
+/// What the hypervisor takes within `length` on a hart with so many real-time vCPUs, beside what it takes for jobs that count
+/// in whole: what is less urgent may be released within it, each once.
+fn taken(overheads: &Overheads, vcpus: usize, length: u64) -> u64 {
+    hypervisor(overheads, length) - overheads.blocking + overheads.held(vcpus)
+}
+
+/// What the hypervisor takes within `length`, beside what it takes for jobs.
 pub(crate) fn hypervisor(overheads: &Overheads, length: u64) -> u64 {
     let times = length.checked_div(overheads.service_period);
     overheads.blocking + times.map_or(0, |n| (n + 1) * overheads.service)
@@ -357,7 +363,7 @@ pub(crate) fn busy_period(
 /// counted from the begin of the busy time, after the least `t` with
 ///
 /// ```text
-/// t = hypervisor(t) + sum over all of min(demand(a + deadline), executed(t))
+/// t = taken(t) + sum over all of min(demand(a + deadline), executed(t))
 /// ```
 ///
 /// and the response is the longest `t - a`. For periodic tasks and no overheads it is reached.
@@ -430,7 +436,7 @@ fn search(tasks: &[Task], which: usize, overheads: &Overheads, later: u64) -> Op
                     by_deadline.min(executed(&r, t.kind, length))
                 }
             });
-            hypervisor(overheads, length) + ticks(sum.sum())
+            taken(overheads, tasks.len(), length) + ticks(sum.sum())
         })
     };
     longest(busy - 1, |release| release, step, done)
@@ -503,7 +509,7 @@ impl Until {
 /// may by then, and each job of theirs after that costs its overhead:
 ///
 /// ```text
-/// t = hypervisor(t) + own + executed by those of high criticality(t) + by those of low criticality(low) + dropped(t)
+/// t = taken(t) + own + executed by those of high criticality(t) + by those of low criticality(low) + dropped(t)
 /// ```
 ///
 /// where `low` is the time at which the job would be done in the low mode, counted from the begin of the busy time.
@@ -562,7 +568,7 @@ fn ranked_search(
         let low_from = if changes_mode { 1 } else { from };
         let in_low_mode = settle(low_from, end, &mut steps, |length| {
             let executed = more_urgent.executed(length);
-            hypervisor(overheads, length)
+            taken(overheads, vcpus.len(), length)
                 + until.spent(own.budget, overheads)
                 + ticks(rest + executed)
         })?;
@@ -572,7 +578,7 @@ fn ranked_search(
         let before_the_change = low.executed(in_low_mode);
         settle(in_low_mode.max(from), end, &mut steps, |length| {
             let executed = high.executed(length) + before_the_change;
-            hypervisor(overheads, length)
+            taken(overheads, vcpus.len(), length)
                 + until.spent(own_high.budget, overheads)
                 + low.dropped(length) * overheads.job
                 + ticks(rest + executed)

@@ -82,13 +82,15 @@ pub struct Supply {
 }
 
 impl Supply {
-    /// The supply of a vCPU that has its budget `within` a time after each release, and runs these tasks.
+    /// The supply of a vCPU that has its budget `within` a time after each release, and runs these tasks. `held`: the longest
+    /// that the hypervisor holds it up at a time, [`Overheads::held`].
     pub fn new(
         reservation: Reservation,
         kind: Kind,
         within: u64,
         tasks: &[GuestTask],
         overheads: &Overheads,
+        held: u64,
     ) -> Self {
         let Reservation { period, budget, .. } = reservation;
         let idle = period + within.saturating_sub(budget);
@@ -97,7 +99,7 @@ impl Supply {
             Kind::Server => {
                 let wake_ups: u64 = tasks.iter().map(|task| task.activations(budget)).sum();
                 let charged = wake_ups.saturating_mul(overheads.job);
-                idle - budget.saturating_sub(charged.saturating_add(overheads.blocking))
+                idle - budget.saturating_sub(charged.saturating_add(held))
             }
         };
         Self {

@@ -42,7 +42,7 @@ fn pairs(period: u64, kinds: &[Kind]) -> Vec<[Task; 2]> {
     all.iter().flat_map(second).collect()
 }
 
-const SOME: [Overheads; 4] = [
+const SOME: [Overheads; 6] = [
     Overheads { job: 1, ..NONE },
     Overheads {
         blocking: 2,
@@ -58,6 +58,19 @@ const SOME: [Overheads; 4] = [
         blocking: 1,
         service_period: 5,
         service: 1,
+        release: 0,
+    },
+    Overheads {
+        job: 1,
+        release: 1,
+        ..NONE
+    },
+    Overheads {
+        job: 1,
+        blocking: 1,
+        service_period: 5,
+        service: 1,
+        release: 1,
     },
 ];
 
@@ -265,7 +278,7 @@ fn slack_and_cures_are_what_trying_finds() {
             |tasks: &[Task]| analysis::verdict(tasks.iter().copied(), overheads) == Verdict::Fits;
         let hypervisor = |length: u64| {
             let times = length.checked_div(overheads.service_period);
-            overheads.blocking + times.map_or(0, |n| (n + 1) * overheads.service)
+            overheads.held(tasks.len()) + times.map_or(0, |n| (n + 1) * overheads.service)
         };
         let left = |length: u64| {
             let due = tasks.iter().map(|t| t.reservation.demand(t.kind, length));

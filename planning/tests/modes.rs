@@ -10,6 +10,7 @@ const NONE: Overheads = Overheads {
     blocking: 0,
     service_period: 0,
     service: 0,
+    release: 0,
 };
 /// Ticks that a schedule is followed.
 const HORIZON: u64 = 400;

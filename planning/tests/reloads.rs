@@ -47,10 +47,8 @@ impl Set {
             let response = analysis::earliest_deadline_response(&self.tasks, 0, overheads)?;
             return (fits == Verdict::Fits).then_some(response.ticks);
         }
-        let ranked = (0..).zip(&self.tasks).map(|(priority, &task)| Ranked {
-            priority,
-            task: Some(task),
-        });
+        let ranked = (0..).zip(&self.tasks);
+        let ranked = ranked.map(|(priority, &task)| Ranked::new(priority, Some(task)));
         let ranked: Vec<Ranked> = ranked.collect();
         let response = |which| analysis::fixed_priority_response(&ranked, which, overheads);
         let all: Option<Vec<_>> = (0..ranked.len()).map(response).collect();
@@ -140,6 +138,7 @@ fn check(order: Order, seed: u64) {
         blocking: 1,
         service_period: 9,
         service: 1,
+        release: 0,
     };
     let (mut fits, mut reached) = (0, 0);
     for step in 0..20_000 {

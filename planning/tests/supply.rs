@@ -151,7 +151,14 @@ fn check_supply(
         fits += 1;
         let own = tasks[0];
         let guests = activations(wake_ups);
-        let supply = Supply::new(own.reservation, own.kind, within, &guests, &overheads);
+        let supply = Supply::new(
+            own.reservation,
+            own.kind,
+            within,
+            &guests,
+            &overheads,
+            overheads.blocking,
+        );
         let last = 3 * own.reservation.period + 1;
         let begin = State::new(tasks, overheads, by_priority);
         let least = least_supply(begin, wake_ups, last as usize);
@@ -238,6 +245,7 @@ fn blocking_and_services_are_in_the_supply() {
             blocking: 1,
             service_period: 5,
             service: 1,
+            release: 0,
         },
     ];
     for overheads in some {
@@ -258,6 +266,7 @@ fn by_priorities_no_schedule_supplies_less_than_the_bound() {
             blocking: 1,
             service_period: 6,
             service: 1,
+            release: 0,
         },
     ];
     let mut fits = 0;
@@ -277,7 +286,7 @@ proptest! {
         (period, budget) in (1_u64..20).prop_flat_map(|period| (Just(period), 1..=period)),
         work in 0_u64..100,
     ) {
-        let supply = Supply::new(reservation((period, budget, period)), Periodic, period, &[], &NONE);
+        let supply = Supply::new(reservation((period, budget, period)), Periodic, period, &[], &NONE, 0);
         let length = supply.length(work).expect("a length");
         prop_assert!(supply.bound(length) >= work);
         prop_assert!(length == 0 || supply.bound(length - 1) < work);
@@ -352,7 +361,7 @@ fn any_supply() -> impl Strategy<Value = (u64, u64, Supply)> {
         (
             period,
             budget,
-            Supply::new(times, Periodic, within, &[], &NONE),
+            Supply::new(times, Periodic, within, &[], &NONE, 0),
         )
     })
 }

@@ -73,6 +73,7 @@ fn main() {
         blocking: 1000,
         service_period: 100_000,
         service: 600,
+        release: 0,
     };
     println!(
         "   n    U    D>=  servers overheads |  fits  late  over  unknown | quick   p50   p90   p99   max"

@@ -243,6 +243,7 @@ impl<const HARTS: usize, const VCPUS: usize> Ledger<HARTS, VCPUS> {
                 blocking: 0,
                 service_period: 0,
                 service: 0,
+                release: 0,
             },
             limit: 0,
             shares: [(0, 0); limit::VMS],

@@ -4,11 +4,12 @@
 //! and due within `L` ticks, plus the hypervisor's own time, is at most `L`:
 //!
 //! ```text
-//! H(L) = blocking + (L / service_period + 1) * service + sum of demand_i(L) <= L
+//! H(L) = held + (L / service_period + 1) * service + sum of demand_i(L) <= L
 //! ```
 //!
 //! where `demand_i` is [`crate::reservation::Reservation::demand`] with the overhead of a job added to the budget, and
-//! `service` is the deferred best-effort work that the hypervisor does once in `service_period`.
+//! `service` is the deferred best-effort work that the hypervisor does once in `service_period`, and `held` is
+//! [`Overheads::held`]: what is due later may be released within `L`, each once.
 //!
 //! `H` is bounded from above by lines: one for each reservation, from its deadline on, with its utilisation as slope.
 //! If these prove schedulability, as they mostly do, the test is over at once (Devi, ECRTS 2003). Otherwise `H` is
@@ -191,6 +192,7 @@ pub struct Load {
     members: [Member; MEMBERS],
     len: usize,
     blocking: u64,
+    release: u64,
     service: u64,
     service_period: u64,
 }
@@ -201,6 +203,7 @@ impl Load {
         members: [Member::NONE; MEMBERS],
         len: 0,
         blocking: 0,
+        release: 0,
         service: 0,
         service_period: 1,
     };
@@ -221,6 +224,7 @@ impl Load {
     pub fn set_overheads(&mut self, overheads: &Overheads) {
         let clamp = |ticks: u64| ticks.min(limit::PERIOD_TICKS);
         self.blocking = clamp(overheads.blocking);
+        self.release = clamp(overheads.release);
         self.service = if overheads.service_period == 0 {
             0
         } else {
@@ -262,9 +266,14 @@ impl Load {
         self.members().first().map_or(0, Member::deadline)
     }
 
+    /// The longest that the hypervisor holds up a vCPU at a time: [`Overheads::held`].
+    const fn held(&self) -> u64 {
+        self.blocking + (self.len as u64).saturating_sub(1) * self.release
+    }
+
     /// Time of the hypervisor within `length`.
     fn hypervisor(&self, length: u64) -> u64 {
-        self.blocking + (length / self.service_period + 1) * self.service
+        self.held() + (length / self.service_period + 1) * self.service
     }
 
     /// `H(length)`, see the module. `length < 2^60`.
@@ -300,7 +309,7 @@ impl Load {
         // Slopes of servers whose deadline is beyond the length.
         let mut ramps: u64 = self.members().iter().map(|m| m.slope_above()).sum();
         let mut rate = self.service_utilisation_above();
-        let mut fixed = self.blocking + self.service;
+        let mut fixed = self.held() + self.service;
         let mut bound = LinearBound {
             suspect: None,
             horizon: None,
@@ -444,10 +453,12 @@ impl Test {
         if load.members().iter().any(|m| m.server) {
             return Verdict::Undecided;
         }
-        let hypervisor = load.blocking + (self.length / load.service_period + 1) * load.service;
-        let busy = load.members().iter().fold(hypervisor, |sum, m| {
-            sum + self.length.div_ceil(m.period.get().into()) * u64::from(m.cost)
-        });
+        let busy = load
+            .members()
+            .iter()
+            .fold(load.hypervisor(self.length), |sum, m| {
+                sum + self.length.div_ceil(m.period.get().into()) * u64::from(m.cost)
+            });
         if busy <= self.length {
             self.stage = Stage::Qpa;
         } else if busy >= LENGTH_LIMIT {

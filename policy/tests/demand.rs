@@ -29,13 +29,17 @@ fn overheads() -> impl Strategy<Value = Overheads> {
         0..3_u64,
         prop::sample::select(vec![0, 12, 20, 60]),
         0..2_u64,
+        0..2_u64,
     );
-    let some = some.prop_map(|(job, blocking, service_period, service)| Overheads {
-        job,
-        blocking,
-        service_period,
-        service,
-    });
+    let some = some.prop_map(
+        |(job, blocking, service_period, service, release)| Overheads {
+            job,
+            blocking,
+            service_period,
+            service,
+            release,
+        },
+    );
     prop_oneof![Just(Overheads::default()), some]
 }
 
@@ -64,7 +68,7 @@ proptest! {
         let service = if overheads.service_period == 0 { 0 } else { overheads.service };
         let hypervisor = |length: u64| {
             let times = length.checked_div(overheads.service_period).unwrap_or(0) + 1;
-            overheads.blocking + times * service
+            overheads.held(tasks.len()) + times * service
         };
         let demand = |length: u64| {
             let due = tasks.iter().map(|(r, kind)| gross(r, &overheads).demand(*kind, length));

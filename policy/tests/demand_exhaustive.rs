@@ -105,19 +105,22 @@ fn servers_meet_their_deadlines_whenever_they_wait_and_wake() {
 #[test]
 fn overheads_are_included() {
     let (mut fits, sets) = (0, sets(5, 2, &[Periodic, Server]));
-    for (job, blocking, service_period, service) in [
-        (1, 0, 0, 0),
-        (0, 1, 0, 0),
-        (0, 2, 0, 0),
-        (0, 0, 3, 1),
-        (0, 1, 4, 1),
-        (1, 1, 5, 1),
+    for (job, blocking, service_period, service, release) in [
+        (1, 0, 0, 0, 0),
+        (0, 1, 0, 0, 0),
+        (0, 2, 0, 0, 0),
+        (0, 0, 3, 1, 0),
+        (0, 1, 4, 1, 0),
+        (1, 1, 5, 1, 0),
+        (1, 0, 0, 0, 1),
+        (1, 1, 5, 1, 1),
     ] {
         let overheads = Overheads {
             job,
             blocking,
             service_period,
             service,
+            release,
         };
         fits += check(&sets, overheads).0;
     }

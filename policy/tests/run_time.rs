@@ -286,6 +286,7 @@ fn overheads() -> impl Strategy<Value = Overheads> {
         blocking,
         service_period,
         service,
+        release: 0,
     };
     prop::sample::select(vec![
         one(0, 0, 0, 0),

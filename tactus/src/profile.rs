@@ -308,6 +308,7 @@ impl Profile {
             service_period: self.ticks_within(self.overheads.service_period),
             service: self.ticks_for(self.overheads.service)
                 + interrupts * self.ticks_for(self.overheads.interrupt),
+            release: self.ticks_for(self.overheads.interrupt),
         }
     }
 

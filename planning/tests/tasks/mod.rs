@@ -12,6 +12,7 @@ pub const NONE: Overheads = Overheads {
     blocking: 0,
     service_period: 0,
     service: 0,
+    release: 0,
 };
 
 pub fn task(times: (u64, u64, u64), kind: Kind) -> Task {

@@ -142,6 +142,7 @@ impl Hart {
 
     pub fn tick(&mut self, choice: Choice) -> Result<(), Miss> {
         let (now, job) = (self.now, self.overheads.job);
+        let ready_before: Vec<bool> = self.vcpus.iter().map(|v| v.mode == Mode::Ready).collect();
         for (i, v) in self.vcpus.iter_mut().enumerate() {
             match v.mode {
                 Mode::Ended(at) if at <= now => {
@@ -186,6 +187,15 @@ impl Hart {
             self.pick(choice.last)
         };
         self.running = running.map(|i| self.vcpus[i].name);
+        let release = self.overheads.release.min(job);
+        for (i, v) in self.vcpus.iter_mut().enumerate() {
+            // One that does not take the hart is released in the time of the one that has it: a part of its overhead.
+            if v.mode == Mode::Ready && !ready_before[i] && running != Some(i) && v.overhead == job
+            {
+                v.overhead -= release;
+                self.deferred_left += release;
+            }
+        }
         if choice.block && self.blocked == 0 && self.overheads.blocking > 0 {
             // A vCPU that becomes ready at the next tick waits for all of it.
             self.blocked = self.overheads.blocking + 1;

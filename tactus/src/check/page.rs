@@ -192,7 +192,9 @@ fn the_example_by_hand_is_what_the_tool_says() {
         blocking,
         service_period,
         service,
+        release,
     } = *overheads;
+    let held = blocking + (rows.len() as u64 - 1) * release;
     let own = vec![
         time(job),
         time(blocking),
@@ -210,6 +212,16 @@ fn the_example_by_hand_is_what_the_tool_says() {
         "`service_period`",
     ];
     holds("overheads", &markdown(&heading, &[own]));
+    holds(
+        "held",
+        &format!(
+            "```text\nheld = {} + {} * {} = {}\n```\n",
+            time(blocking),
+            rows.len() - 1,
+            time(release),
+            time(held)
+        ),
+    );
 
     let jobs: f64 = rows
         .iter()
@@ -257,14 +269,14 @@ fn the_example_by_hand_is_what_the_tool_says() {
             quotient(row.cost, row.times.period) * gap
         })
         .sum();
-    let horizon = (above + (blocking + service) as f64) / (1.0 - jobs - served);
+    let horizon = (above + (held + service) as f64) / (1.0 - jobs - served);
     let horizon = horizon.round() as u64;
     holds(
         "horizon",
         &format!(
             "```text\nLa = ({} + {} + {}) / (1 - {}) = {}\n```\n",
             gaps.join(" + "),
-            time(blocking),
+            time(held),
             time(service),
             percent(jobs + served),
             time(horizon)
@@ -284,18 +296,18 @@ fn the_example_by_hand_is_what_the_tool_says() {
     let mut worst = (0, 1);
     for length in (shortest..=horizon.max(shortest)).filter(bends) {
         let parts: Vec<u64> = rows.iter().map(|row| whole(due(row, length))).collect();
-        let demand = blocking + services(overheads, length) + parts.iter().sum::<u64>();
+        let demand = held + services(overheads, length) + parts.iter().sum::<u64>();
         assert!(demand <= length);
         if demand * worst.1 > worst.0 * length {
             worst = (demand, length);
         }
-        let cells = [length, blocking, services(overheads, length)];
+        let cells = [length, held, services(overheads, length)];
         let cells = cells.into_iter().chain(parts).chain([demand]);
         let part = percent(quotient(demand, length));
         table.push(cells.map(time).chain([part]).collect());
     }
     let names = rows.iter().map(|row| row.name.as_str());
-    let heading: Vec<&str> = ["`L`", "`blocking`", "services"]
+    let heading: Vec<&str> = ["`L`", "`held`", "services"]
         .into_iter()
         .chain(names)
         .chain(["`H(L)`", "`H(L) / L`"])
@@ -324,7 +336,7 @@ fn the_example_by_hand_is_what_the_tool_says() {
                 let work = rows
                     .iter()
                     .map(|other| asked(other, a + row.times.deadline).min(run(other, length)));
-                blocking + services(overheads, length) + whole(work.sum())
+                held + services(overheads, length) + whole(work.sum())
             })
         };
         // The first of those with the longest answer.
@@ -350,13 +362,13 @@ fn the_example_by_hand_is_what_the_tool_says() {
         );
     }
     holds("answers", &format!("```text\n{answers}```\n"));
-    assert_eq!(guarantee.release_latency(), blocking + service);
+    assert_eq!(guarantee.release_latency(), held + service);
     let from_interrupts: String = (rows.iter().zip(&hart.vcpus))
         .map(|(row, vcpu)| {
             let Answer::Within(answer) = vcpu.answer else {
                 panic!("{} has a bound", row.name)
             };
-            let all = [blocking, service, answer];
+            let all = [held, service, answer];
             let sum = all.iter().sum();
             let all = all.map(time).join(" + ");
             format!("{}: {all} = {}\n", row.name, time(sum))
@@ -375,7 +387,7 @@ fn the_example_by_hand_is_what_the_tool_says() {
                     .iter()
                     .map(|other| asked(other, a + row.times.deadline).min(run(other, length)));
                 let later = row.times.budget - 1;
-                blocking + services(overheads, length) + whole(work.sum()) - later
+                held + services(overheads, length) + whole(work.sum()) - later
             })
             .1
         };
@@ -447,6 +459,7 @@ fn the_example_by_priorities_is_what_the_tool_says() {
     let guarantee = guarantee("priorities.toml", system.to_owned());
     let (hart, overheads) = (&guarantee.harts[0], &guarantee.overheads);
     let rows = rows(hart, overheads);
+    let held = overheads.held(rows.len());
     let mut answers = String::new();
     for (one, row) in rows.iter().enumerate() {
         let Reservation {
@@ -466,7 +479,7 @@ fn the_example_by_priorities_is_what_the_tool_says() {
                     .sum::<f64>()
                     .min(together(before(), length))
                     .min(shorter.map(each).sum::<f64>() + implicit);
-                overheads.blocking + services(overheads, length) + row.cost + whole(rest + others)
+                held + services(overheads, length) + row.cost + whole(rest + others)
             })
         };
         let answer = |woken: u64| {

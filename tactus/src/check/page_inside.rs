@@ -30,10 +30,10 @@ impl Supply {
             panic!("no bound")
         };
         let (period, budget) = (vcpu.reservation.period, vcpu.reservation.budget);
-        let (job, blocking) = (guarantee.overheads.job, guarantee.overheads.blocking);
+        let (job, held) = (guarantee.overheads.job, guarantee.held());
         let times = vcpu.tasks.iter().map(|task| &task.times);
         let woken: u64 = times.map(|task| activations(task, budget)).sum();
-        let left = budget.saturating_sub(woken * job + blocking);
+        let left = budget.saturating_sub(woken * job + held);
         let begin = period + within - budget - left;
         let text = format!(
             "{}: W = {}; k = {woken}\n  begin = {} + {} - {} - max(0, {} - {woken} * {} - {}) = {}\n",
@@ -44,7 +44,7 @@ impl Supply {
             time(budget),
             time(budget),
             time(job),
-            time(blocking),
+            time(held),
             time(begin),
         );
         Self {
@@ -137,7 +137,7 @@ fn tasks_and_chains_by_hand_are_what_the_tool_says() {
         }
     };
     let ((sample, sampled), (_, looped)) = (within("sample"), within("loop"));
-    let signal = guarantee.overheads.blocking + guarantee.interrupt;
+    let signal = guarantee.held() + guarantee.interrupt;
     let parts = [
         (Part::Sampling, sample.period + sample.jitter),
         (Part::Response, sampled),

@@ -43,6 +43,7 @@ pub fn report(guarantee: &Guarantee) -> String {
                 time(overheads.service_period)
             ),
         ],
+        vec!["  for a release meanwhile".into(), time(overheads.release)],
         vec![
             "  from an interrupt to the release".into(),
             time(guarantee.release_latency()),
@@ -269,7 +270,7 @@ pub fn sensitivity(guarantee: &Guarantee, found: Option<&Sensitivity>) -> String
     line("for others", time(guarantee.service()), time(most.service));
     if let Some(most) = found.interrupt {
         line(
-            "for what is sent to its vCPUs",
+            "for what is sent, and a release",
             time(guarantee.interrupt),
             time(most),
         );
@@ -360,6 +361,7 @@ pub(crate) fn to_json(guarantee: &Guarantee) -> Value {
     );
     time(&mut own, "service", Some(overheads.service), hz);
     time(&mut own, "interrupt", Some(guarantee.interrupt), hz);
+    time(&mut own, "release", Some(overheads.release), hz);
     own.insert("interrupts".into(), guarantee.interrupts.into());
     time(
         &mut own,

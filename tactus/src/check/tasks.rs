@@ -363,6 +363,7 @@ impl Inside<'_> {
             within,
             tasks,
             overheads,
+            self.guarantee.held(),
         ))
     }
 

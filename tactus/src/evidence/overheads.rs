@@ -68,7 +68,7 @@ pub(super) fn of(profile: &Profile, guarantee: &Guarantee) -> Vec<Overhead> {
         ),
         one(
             "interrupt",
-            "an interruption by what is sent to another vCPU, or by a device; the system counts so many in a deferral period",
+            "an interruption by what is sent to another vCPU, by a device, or by a release that does not take the hart; the system counts so many of the first two in a deferral period, and one release of each other vCPU",
             stated.interrupt,
             cycles.and_then(|measured| measured.interrupt_cycles),
         ),

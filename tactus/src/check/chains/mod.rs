@@ -288,9 +288,9 @@ impl System<'_> {
         let overheads = &self.guarantee.overheads;
         let is_rare = task.period - task.jitter >= overheads.service_period;
         let ticks = if is_rare && has_one_source(judge.config, vm) {
-            overheads.blocking + self.guarantee.interrupt
+            self.guarantee.held() + self.guarantee.interrupt
         } else {
-            overheads.service_period + overheads.blocking + overheads.service
+            overheads.service_period + self.guarantee.held() + overheads.service
         };
         self.nanoseconds(ticks)
     }

@@ -195,7 +195,7 @@ impl Deadlines {
         parts.fold(
             (
                 ratio(self.service(), self.overheads.service_period),
-                (self.overheads.blocking + self.service()) as f64,
+                (self.overheads.held(tasks.len()) + self.service()) as f64,
             ),
             |(rate, fixed), (part, more)| (rate + part, fixed + more),
         )

@@ -174,10 +174,16 @@ impl Guarantee {
         all.find(|vcpu| vcpu.name == name)
     }
 
+    /// The longest that the hypervisor holds up a vCPU at a time, on the hart that has the most real-time ones.
+    pub fn held(&self) -> u64 {
+        let most = self.harts.iter().map(|hart| hart.vcpus.len()).max();
+        self.overheads.held(most.unwrap_or(0))
+    }
+
     /// The longest time from an interrupt until it releases a job of a vCPU that waits for it: the hypervisor's longest path,
-    /// and all that it does for others in a period, the interrupt itself included.
+    /// releases of others, and all that it does for others in a period, the interrupt itself included.
     pub fn release_latency(&self) -> u64 {
-        self.overheads.blocking + self.overheads.service
+        self.held() + self.overheads.service
     }
 
     /// What the deferred work of a period takes without the interrupts.

@@ -80,11 +80,16 @@ impl Guarantee {
                 let more = service - self.service();
                 with(&|overheads| overheads.service += more)
             }),
+            release: self.overheads.release,
         };
-        let interrupt = (self.interrupts > 0).then(|| {
+        let several = self.harts.iter().any(|hart| hart.vcpus.len() > 1);
+        let interrupt = (self.interrupts > 0 || several).then(|| {
             most(self.interrupt, period, &|interrupt| {
                 let more = (interrupt - self.interrupt) * self.interrupts;
-                with(&|overheads| overheads.service += more)
+                with(&|overheads| {
+                    overheads.service += more;
+                    overheads.release = interrupt;
+                })
             })
         });
         let reserved = |hart: &Hart| hart.vcpus.iter().any(|vcpu| vcpu.reservation.is_some());

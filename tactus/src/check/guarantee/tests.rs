@@ -18,6 +18,7 @@ const NONE: Overheads = Overheads {
     blocking: 0,
     service_period: 0,
     service: 0,
+    release: 0,
 };
 
 fn any_reservation() -> impl Strategy<Value = Reservation> {
@@ -46,6 +47,7 @@ fn any_overheads() -> impl Strategy<Value = Overheads> {
         blocking,
         service_period: period * service,
         service,
+        release: 0,
     })
 }
 
