@@ -53,7 +53,9 @@ pub fn account(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
 #[cold]
 #[inline(never)]
 fn charge(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
-    if local.hart.interrupts.load(Ordering::Relaxed) != local.interrupts_seen {
+    // Where its budget is over, that has been done, and another has its place: what was sent since comes in that one's time.
+    let in_time = now < local.timer.budget_end();
+    if in_time && local.hart.interrupts.load(Ordering::Relaxed) != local.interrupts_seen {
         local.credit_interrupts();
     }
     if let Some(account) = &mut body.account {
