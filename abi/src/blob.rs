@@ -210,14 +210,6 @@ pub struct Overheads {
     pub release: u64,
 }
 
-impl Overheads {
-    /// The longest that the hypervisor holds up a vCPU at a time, on a hart with so many real-time ones: [`Self::blocking`], and
-    /// a release of each other one. A vCPU that is released is not released again before it has had the hart.
-    pub const fn held(&self, vcpus: usize) -> u64 {
-        self.blocking + (vcpus as u64).saturating_sub(1) * self.release
-    }
-}
-
 /// A hart the system uses.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]

@@ -8,7 +8,7 @@
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use tactus_abi::blob::{Overheads, limit};
-use tactus_policy::demand::{FULL_UTILISATION, Load, Member, Test, Verdict};
+use tactus_policy::demand::{FULL_UTILISATION, Load, Member, Test, Verdict, held};
 use tactus_policy::reservation::{Kind, Reservation, Task};
 
 /// Steps of a response's search before the deadline itself is given as the bound.
@@ -134,7 +134,7 @@ pub fn utilisation(tasks: &[Task], overheads: &Overheads) -> u64 {
 /// What the hypervisor takes within `length` on a hart with so many real-time vCPUs, beside what it takes for jobs that count
 /// in whole: what is less urgent may be released within it, each once.
 fn taken(overheads: &Overheads, vcpus: usize, length: u64) -> u64 {
-    hypervisor(overheads, length) - overheads.blocking + overheads.held(vcpus)
+    hypervisor(overheads, length) - overheads.blocking + held(overheads, vcpus)
 }
 
 /// What the hypervisor takes within `length`, beside what it takes for jobs.

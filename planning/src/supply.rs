@@ -28,9 +28,9 @@
 //!   last of it without a pause. While the vCPU has work it does not wait, so that no wake-up within the time costs
 //!   anything; the one that begins it is among the `k`.
 //!
-//!   The hypervisor may hear of the activation that begins the time later, by its longest time without a look
-//!   ([`Overheads::blocking`]). `W` counts that from a release on. The activation of an idle server is none, so that it is
-//!   added to `E`, which remains at most `B`.
+//!   The hypervisor may hear of the activation that begins the time later, by the longest that it holds up a vCPU
+//!   ([`tactus_policy::demand::held`]). `W` counts that from a release on. The activation of an idle server is none, so
+//!   that it is added to `E`, which remains at most `B`.
 //!
 //!   Each wake-up is an activation of a task. Those that matter lie within less than `B`, as otherwise `x >= B - E`. So `k`
 //!   is the most activations of the vCPU's tasks within `B`.
@@ -83,7 +83,7 @@ pub struct Supply {
 
 impl Supply {
     /// The supply of a vCPU that has its budget `within` a time after each release, and runs these tasks. `held`: the longest
-    /// that the hypervisor holds it up at a time, [`Overheads::held`].
+    /// that the hypervisor holds it up at a time, [`tactus_policy::demand::held`].
     pub fn new(
         reservation: Reservation,
         kind: Kind,

@@ -7,7 +7,7 @@ mod tasks;
 use simulator::{Hart, explore};
 use tactus_abi::blob::Overheads;
 use tactus_planning::analysis::{self, Ranked};
-use tactus_policy::demand::Verdict;
+use tactus_policy::demand::{Verdict, held};
 use tactus_policy::reservation::Kind::{self, Periodic, Server};
 use tactus_policy::reservation::Task;
 use tasks::{NONE, all, task};
@@ -278,7 +278,7 @@ fn slack_and_cures_are_what_trying_finds() {
             |tasks: &[Task]| analysis::verdict(tasks.iter().copied(), overheads) == Verdict::Fits;
         let hypervisor = |length: u64| {
             let times = length.checked_div(overheads.service_period);
-            overheads.held(tasks.len()) + times.map_or(0, |n| (n + 1) * overheads.service)
+            held(overheads, tasks.len()) + times.map_or(0, |n| (n + 1) * overheads.service)
         };
         let left = |length: u64| {
             let due = tasks.iter().map(|t| t.reservation.demand(t.kind, length));

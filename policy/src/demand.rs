@@ -9,7 +9,7 @@
 //!
 //! where `demand_i` is [`crate::reservation::Reservation::demand`] with the overhead of a job added to the budget, and
 //! `service` is the deferred best-effort work that the hypervisor does once in `service_period`, and `held` is
-//! [`Overheads::held`]: what is due later may be released within `L`, each once.
+//! [`held`]: what is due later may be released within `L`, each once.
 //!
 //! `H` is bounded from above by lines: one for each reservation, from its deadline on, with its utilisation as slope.
 //! If these prove schedulability, as they mostly do, the test is over at once (Devi, ECRTS 2003). Otherwise `H` is
@@ -30,6 +30,12 @@ pub const MEMBERS: usize = limit::RESERVATIONS_PER_HART;
 pub const EVALUATIONS: u32 = 128;
 /// The utilisation of a whole hart, in the unit of [`Member::utilisation`].
 pub const FULL_UTILISATION: u64 = 1 << 32;
+
+/// The longest that the hypervisor holds up a vCPU at a time, on a hart with so many real-time ones: its `blocking`, and a
+/// `release` of each other one. A vCPU that is released is not released again before it has had the hart.
+pub const fn held(overheads: &Overheads, vcpus: usize) -> u64 {
+    overheads.blocking + (vcpus as u64).saturating_sub(1) * overheads.release
+}
 
 /// Bound of interval lengths: sums of demands fit 64 bits.
 const LENGTH_LIMIT: u64 = 1 << 60;
@@ -266,7 +272,7 @@ impl Load {
         self.members().first().map_or(0, Member::deadline)
     }
 
-    /// The longest that the hypervisor holds up a vCPU at a time: [`Overheads::held`].
+    /// The longest that the hypervisor holds up a vCPU at a time: [`held`].
     const fn held(&self) -> u64 {
         self.blocking + (self.len as u64).saturating_sub(1) * self.release
     }

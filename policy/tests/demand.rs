@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tactus_abi::blob::Overheads;
 use tactus_policy::covering::covering;
-use tactus_policy::demand::{EVALUATIONS, Load, Member, Test, Verdict};
+use tactus_policy::demand::{EVALUATIONS, Load, Member, Test, Verdict, held};
 use tactus_policy::reservation::Kind::{Periodic, Server};
 use tactus_policy::reservation::Task;
 use tactus_policy::reservation::{Kind, Reservation};
@@ -68,7 +68,7 @@ proptest! {
         let service = if overheads.service_period == 0 { 0 } else { overheads.service };
         let hypervisor = |length: u64| {
             let times = length.checked_div(overheads.service_period).unwrap_or(0) + 1;
-            overheads.held(tasks.len()) + times * service
+            held(&overheads, tasks.len()) + times * service
         };
         let demand = |length: u64| {
             let due = tasks.iter().map(|(r, kind)| gross(r, &overheads).demand(*kind, length));

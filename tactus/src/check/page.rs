@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tactus_abi::blob::Overheads;
+use tactus_policy::demand::held;
 use tactus_policy::reservation::Reservation;
 
 use super::guarantee::{Answer, Guarantee, Hart};
@@ -194,7 +195,7 @@ fn the_example_by_hand_is_what_the_tool_says() {
         service,
         release,
     } = *overheads;
-    let held = blocking + (rows.len() as u64 - 1) * release;
+    let held = held(overheads, rows.len());
     let own = vec![
         time(job),
         time(blocking),
@@ -459,7 +460,7 @@ fn the_example_by_priorities_is_what_the_tool_says() {
     let guarantee = guarantee("priorities.toml", system.to_owned());
     let (hart, overheads) = (&guarantee.harts[0], &guarantee.overheads);
     let rows = rows(hart, overheads);
-    let held = overheads.held(rows.len());
+    let held = held(overheads, rows.len());
     let mut answers = String::new();
     for (one, row) in rows.iter().enumerate() {
         let Reservation {

@@ -2,7 +2,7 @@
 
 use tactus_abi::blob::{Overheads, limit};
 use tactus_planning::analysis::{self, Ranked};
-use tactus_policy::demand::{FULL_UTILISATION, Load, Member, Test, Verdict};
+use tactus_policy::demand::{FULL_UTILISATION, Load, Member, Test, Verdict, held};
 use tactus_policy::reservation::{Kind, Reservation, Task};
 
 /// Places that [`Deadlines::window`] looks at, at most.
@@ -195,7 +195,7 @@ impl Deadlines {
         parts.fold(
             (
                 ratio(self.service(), self.overheads.service_period),
-                (self.overheads.held(tasks.len()) + self.service()) as f64,
+                (held(&self.overheads, tasks.len()) + self.service()) as f64,
             ),
             |(rate, fixed), (part, more)| (rate + part, fixed + more),
         )

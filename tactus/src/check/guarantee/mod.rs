@@ -16,6 +16,7 @@ mod tests;
 
 use tactus_abi::blob::{Overheads, RealTimePolicy};
 use tactus_planning::analysis::{self, Criticality, Ranked};
+use tactus_policy::demand::held;
 use tactus_policy::reservation::{Kind, Reservation, Task};
 
 use super::allowance::{self, Allowance};
@@ -177,7 +178,7 @@ impl Guarantee {
     /// The longest that the hypervisor holds up a vCPU at a time, on the hart that has the most real-time ones.
     pub fn held(&self) -> u64 {
         let most = self.harts.iter().map(|hart| hart.vcpus.len()).max();
-        self.overheads.held(most.unwrap_or(0))
+        held(&self.overheads, most.unwrap_or(0))
     }
 
     /// The longest time from an interrupt until it releases a job of a vCPU that waits for it: the hypervisor's longest path,
