@@ -74,12 +74,13 @@ fn victim(
     } else {
         String::new()
     };
+    let kind = ["periodic", "server"][random.usize(..2)];
     let _ = write!(
         text,
         "\n[[vm]]\nname = \"rt{number}\"\nimage = \"@victim\"\ncounters = true\nmemory = \"4MiB\"\n\
          bootargs = \"jobs=1000000 steps={steps} listen={listen}\"\non_fault = \"restart\"\n\n\
          [[vm.vcpu]]\nclass = \"rt\"\nhart = {hart}\n{priority}\
-         period = \"{period}us\"\nbudget = \"{budget}us\"\ndeadline = \"{deadline}us\"\n"
+         period = \"{period}us\"\nbudget = \"{budget}us\"\ndeadline = \"{deadline}us\"\nkind = \"{kind}\"\n"
     );
 }
 

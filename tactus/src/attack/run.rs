@@ -7,6 +7,7 @@ use std::path::Path;
 
 use miette::{WrapErr, miette};
 use tactus_board::profile::Profile;
+use tactus_policy::reservation::Kind;
 
 use crate::artifacts::Artifacts;
 use crate::check::{self, Guarantee};
@@ -226,6 +227,7 @@ impl Lab {
             vcpus: watched.iter().map(|(_, jobs)| jobs.clone()).collect(),
             best_effort: self.best_effort(),
             cut_off: 0,
+            keeps_stays: false,
         });
         let limit = Nanoseconds(start.0 + START_MAX.0 + self.length.0);
         let plan = boot.plan.clone().limit(limit);
@@ -315,6 +317,7 @@ impl Lab {
                     deadline: watched.deadline,
                     // An interrupt that was sent before the vCPU had the hart may reach it after, and is charged to it.
                     least: self.cycles(times.budget.saturating_sub(guarantee.interrupt)),
+                    periodic: vcpu.kind == Kind::Periodic,
                 };
                 all.push((watched, jobs));
             }

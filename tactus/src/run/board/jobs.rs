@@ -10,6 +10,7 @@
 //! by more than a part of the hypervisor's own path.
 //!
 //! What a server does after it has waited within its job is not judged: only execution from the release on is guaranteed.
+//! A periodic vCPU that waits has ended its job.
 
 use tactus_abi::hypercall::{
     ACCELERATOR_REQUESTS, EXTENSION, MESSAGE_RECEIVE, MESSAGE_SEND, RT_YIELD,
@@ -29,6 +30,8 @@ const CUT_OFF_MAX: u64 = 20_000;
 const NEAR_MAX: u64 = 2_000;
 /// Cycles of a stay below the guests in which no VM is loaded.
 const SHORT_MAX: u64 = 20_000;
+/// Stays of a vCPU on its hart that are kept.
+const STAYS_MAX: usize = 1 << 20;
 
 /// Which jobs to see.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,6 +42,8 @@ pub struct Watch {
     pub best_effort: Vec<(usize, u16)>,
     /// The number of the probe at which the hypervisor cuts a job off. Its second argument names the vCPU.
     pub cut_off: u32,
+    /// Keep each stay of each vCPU on its hart.
+    pub keeps_stays: bool,
 }
 
 /// A vCPU to see.
@@ -54,6 +59,30 @@ pub struct Watched {
     pub deadline: u64,
     /// Cycles that a job must have executed before it may be cut off: its budget, but for an interrupt.
     pub least: u64,
+    /// Waiting ends its job, whatever it waits for.
+    pub periodic: bool,
+}
+
+/// A time in which a vCPU executed, its own calls included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stay {
+    /// The first cycle.
+    pub from: u64,
+    /// The first cycle after it.
+    pub to: u64,
+    /// Why it was over.
+    pub end: StayEnd,
+}
+
+/// Why a vCPU does not execute any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StayEnd {
+    /// The hypervisor works for others, or the hart is given to another.
+    Interrupted,
+    /// It waits.
+    Waits,
+    /// It has used up its budget.
+    CutOff,
 }
 
 /// What was seen of a vCPU's jobs.
@@ -173,6 +202,8 @@ struct Track {
     /// What the hypervisor knows it by, once that is known.
     name: Option<u64>,
     summary: Summary,
+    /// Its stays, where they are kept.
+    stays: Vec<Stay>,
 }
 
 impl Jobs {
@@ -189,6 +220,11 @@ impl Jobs {
     /// What was seen of each vCPU, in the order of [`Watch::vcpus`].
     pub fn summaries(&self) -> impl Iterator<Item = Summary> {
         self.tracks.iter().map(|track| track.summary)
+    }
+
+    /// The stays of a vCPU, by its place in [`Watch::vcpus`], in their order: the first 2^20, if they are kept.
+    pub fn stays(&self, vcpu: usize) -> &[Stay] {
+        self.tracks.get(vcpu).map_or(&[], |track| &track.stays)
     }
 
     /// Jobs that are released at `cycle` or later are judged.
@@ -360,13 +396,16 @@ impl Jobs {
     fn leave(&mut self, vcpu: usize, below: &Below) {
         let watched = &self.watch.vcpus[vcpu];
         let track = &mut self.tracks[vcpu];
+        if self.watch.keeps_stays {
+            track.keep_stay(below);
+        }
         let Some(job) = &mut track.open else { return };
         if let Some(since) = job.since.take() {
             job.had += below.since.saturating_sub(since);
         }
         let ended = match below.cause {
             _ if below.cut_off.is_some() => Ended::Periodically,
-            Some(Cause::Wait { ends_job: true }) => Ended::Periodically,
+            Some(Cause::Wait { ends_job }) if ends_job || watched.periodic => Ended::Periodically,
             Some(Cause::Wait { .. }) => Ended::Waiting,
             _ => return,
         };
@@ -397,9 +436,13 @@ impl Jobs {
     fn enter(&mut self, vcpu: usize, cycle: u64, below: &Below, release: (u64, bool)) {
         let period = self.watch.vcpus[vcpu].period;
         let track = &mut self.tracks[vcpu];
+        let own_call = matches!(below.cause, Some(Cause::Other));
+        if own_call {
+            track.continue_stay(below.since, cycle);
+        }
         if let Some(job) = &mut track.open {
             // Its own calls are part of it; what others made its hart do is not.
-            if matches!(below.cause, Some(Cause::Other)) {
+            if own_call {
                 job.had += cycle.saturating_sub(below.since);
             }
             job.since = Some(cycle);
@@ -438,6 +481,34 @@ impl Track {
         let job = self.open?;
         let now = job.since.map_or(0, |since| cycle.saturating_sub(since));
         Some(job.had + now)
+    }
+
+    /// The stay of the open job is over.
+    fn keep_stay(&mut self, below: &Below) {
+        let Some(from) = self.open.and_then(|job| job.since) else {
+            return;
+        };
+        if self.stays.len() == STAYS_MAX {
+            return;
+        }
+        let (to, end) = match (below.cut_off, below.cause) {
+            // A call of its own, in which the budget was used up.
+            (Some(cut_off), Some(Cause::Other)) => (cut_off, StayEnd::CutOff),
+            (Some(_), _) => (below.since, StayEnd::CutOff),
+            (None, Some(Cause::Wait { .. })) => (below.since, StayEnd::Waits),
+            (None, _) => (below.since, StayEnd::Interrupted),
+        };
+        self.stays.push(Stay { from, to, end });
+    }
+
+    /// The call that was made at `since` belongs to the stay that ended with it, up to `cycle`.
+    fn continue_stay(&mut self, since: u64, cycle: u64) {
+        if let Some(last) = self.stays.last_mut()
+            && last.to == since
+            && last.end == StayEnd::Interrupted
+        {
+            last.to = cycle;
+        }
     }
 
     /// It has its hart again, or the run ends. `below`: cycles of a hart below the guests by now.
@@ -554,9 +625,11 @@ mod tests {
                 period: 10_000,
                 deadline: 5_000,
                 least: 900,
+                periodic: false,
             }],
             best_effort: vec![(1, 0)],
             cut_off: 0,
+            keeps_stays: true,
         }));
         jobs.judge_from(0);
         jobs
@@ -795,6 +868,45 @@ mod tests {
         feed.idle(21_350);
         let summary = feed.summary();
         assert_eq!((summary.jobs, summary.response_max), (2, 300));
+    }
+
+    #[test]
+    fn waiting_ends_the_job_of_a_periodic_one() {
+        let mut feed = begun();
+        feed.0.watch.vcpus[0].periodic = true;
+        feed.interrupt(11_000);
+        feed.vm(11_050, 0);
+        feed.call(11_200, Exception::VirtualInstruction, [0; 2]);
+        feed.idle(11_250);
+        // The next is released a period later, and has the hart late.
+        feed.interrupt(24_000);
+        feed.vm(24_050, 0);
+        feed.yields(24_900);
+        feed.idle(24_950);
+        let summary = feed.summary();
+        assert_eq!((summary.jobs, summary.response_max), (2, 3_900));
+    }
+
+    #[test]
+    fn stays_are_times_of_execution_with_own_calls() {
+        let mut feed = begun();
+        feed.interrupt(11_000);
+        feed.vm(11_050, 0);
+        let call = [0, 0x10];
+        feed.call(11_200, Exception::VirtualSupervisorEnvironmentCall, call);
+        feed.vm(11_230, 0);
+        feed.interrupt(11_300);
+        feed.vm(11_350, 0);
+        feed.cut_off(12_200);
+        feed.vm(12_300, 1);
+        let stay = |from, to, end| Stay { from, to, end };
+        let wanted = [
+            stay(1_050, 1_500, StayEnd::Waits),
+            stay(11_050, 11_230, StayEnd::Interrupted),
+            stay(11_230, 11_300, StayEnd::Interrupted),
+            stay(11_350, 12_200, StayEnd::CutOff),
+        ];
+        assert_eq!(feed.0.stays(0), wanted);
     }
 
     #[test]
