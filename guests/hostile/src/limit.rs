@@ -7,7 +7,7 @@
 //! | `jobs=` | |
 //! |---|---|
 //! | `cut` | it never ends by itself; each is cut off |
-//! | `yield` | `work` cycles of execution, then `rt_yield` |
+//! | `yield` | `work` cycles of execution, then `rt_yield`; of each sixteenth it only asks how its jobs go |
 //! | `timer` | the vCPU's own timer wakes it at `first`, and each `period` from there on; `work` cycles of execution, then `wfi` |
 //! | `ring` | the doorbell of channel 0 wakes it; then as `timer` |
 //!
@@ -29,6 +29,8 @@ tactus_guest::entry!(main);
 const STEP: u64 = 100;
 /// Cycles of execution after which a job without end tells what is counted.
 const TOLD_EVERY: u64 = 10_000;
+/// One of so many jobs with `rt_yield` tells what is counted.
+const TOLD_JOBS: u64 = 16;
 /// Ticks before a ring in which the ringer does not sleep.
 const AWAKE: u64 = 500;
 /// `firstN` and `periodN` of each channel that is rung.
@@ -93,10 +95,15 @@ fn cut() -> ! {
 }
 
 fn give_way() -> ! {
-    loop {
+    for number in 0u64.. {
         limit_released(rt::yield_now());
-        job();
+        if number.is_multiple_of(TOLD_JOBS) {
+            tell();
+        } else {
+            job();
+        }
     }
+    unreachable!("there are no so many jobs");
 }
 
 fn wait_for_timer() -> ! {
@@ -136,7 +143,6 @@ fn wait_for_rings() -> ! {
 
 /// What a job does that ends by itself.
 fn job() {
-    tell();
     execute(WORK.load(Ordering::Relaxed));
 }
 

@@ -3,10 +3,11 @@
 //!
 //! [`plan`] decides which VM does what in which run, [`replace`] changes the system, [`run`] runs it on the timed board,
 //! [`verdict`] compares with what `tactus check` states, [`mod@print`] says so. [`campaign`] does that with many [`random`]
-//! systems.
+//! systems, and [`limit`] runs random sets at the limit of what is admitted, without an attack.
 
 pub mod campaign;
 pub mod catalog;
+pub mod limit;
 pub mod plan;
 pub mod print;
 pub mod random;
@@ -58,6 +59,15 @@ fn attack(arguments: &AttackArguments) -> Result<usize, Unfit> {
         // A closed stdout wants no more output; the verdict stands.
         let _ = io::stdout().write_all(text.as_bytes());
     };
+    if let Some(count) = arguments.random.filter(|_| arguments.near_limit) {
+        let report = limit::campaign(arguments, count)?;
+        say(&if arguments.json {
+            format!("{:#}\n", report.to_json())
+        } else {
+            report.text()
+        });
+        return Ok(report.findings());
+    }
     if let Some(count) = arguments.random {
         let campaign = Campaign::run(arguments, count)?;
         say(&if arguments.json {

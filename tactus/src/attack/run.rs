@@ -34,7 +34,7 @@ pub const PROFILE: &str = "soc";
 /// Virtual time within which victims start, and then the attacker.
 const START_MAX: Nanoseconds = Nanoseconds(10_000_000_000);
 /// Where the hypervisor cuts a job off.
-const CUT_OFF: &str = "sched::jobs::throttle";
+pub const CUT_OFF: &str = "sched::jobs::throttle";
 /// What the attacker says when it begins.
 const PHASE: &str = "attack";
 

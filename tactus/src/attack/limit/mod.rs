@@ -1,0 +1,162 @@
+//! `tactus attack --random --near-limit`: random sets of real-time vCPUs with the largest budgets that `tactus check` admits,
+//! each job compared with what is stated of it.
+//!
+//! [`set`] makes the systems, [`schedule`] finds bad releases, [`seen`] makes jobs of what the board saw, [`model`] says when
+//! each has to be over, [`judge`] compares, and [`report`] says so.
+
+pub mod judge;
+pub mod model;
+pub mod report;
+pub mod schedule;
+pub mod seen;
+pub mod set;
+
+use miette::{WrapErr, miette};
+use tactus_board::profile::Profile;
+
+use crate::check::Verdict;
+use crate::cli::AttackArguments;
+use crate::config::Nanoseconds;
+use crate::image;
+use crate::run::Boot;
+use crate::run::board::jobs::{Watch, Watched};
+use crate::run::board::probe::{Hit, Place, Probe};
+use crate::run::board::{Marker, Options};
+use crate::run::machine::Platform;
+use crate::run::session::{Outcome, Session, Unwatched};
+use crate::run::show;
+
+use super::run::CUT_OFF;
+use judge::Judged;
+use report::Report;
+use seen::Seen;
+use set::{LOAD, Set, vm};
+
+/// Ticks before the first release from which all costs are charged.
+const TIMED_BEFORE: u64 = 10_000;
+
+/// Runs the sets of `count` seeds, from that of the command line on.
+///
+/// # Errors
+/// The machine cannot be run.
+pub fn campaign(arguments: &AttackArguments, count: u64) -> miette::Result<Report> {
+    let progress = show::progress("booting");
+    let mut report = Report::new(arguments.ms);
+    for number in 0..count {
+        let seed = arguments.seed.wrapping_add(number);
+        progress.set_message(format!("set {} of {count}: seed {seed}", number + 1));
+        let judged = near_limit(seed, Nanoseconds(arguments.ms * 1_000_000));
+        report.add(judged.wrap_err_with(|| format!("the set of seed {seed}"))?);
+    }
+    progress.finish_and_clear();
+    Ok(report)
+}
+
+/// Runs the set of a seed for so long.
+fn near_limit(seed: u64, length: Nanoseconds) -> miette::Result<Judged> {
+    let (set, refused) = Set::near_limit(seed)
+        .ok_or_else(|| miette!("no set of seed {seed} is admitted; please report it"))?;
+    let verdict = set.verdict();
+    let run = Run::of(&set, &verdict, seed, length)?;
+    Ok(judge::judge(seed, &set, refused, &run))
+}
+
+/// A run of a set, and what was seen.
+#[derive(Debug)]
+pub struct Run<'s> {
+    verdict: &'s Verdict,
+    profile: Profile,
+    outcome: Outcome,
+    /// The jobs of each vCPU.
+    seen: Vec<Seen>,
+    /// Times at which a best-effort vCPU had the hart, in cycles.
+    idle: Vec<[u64; 2]>,
+}
+
+impl<'s> Run<'s> {
+    fn of(
+        set: &Set,
+        verdict: &'s Verdict,
+        seed: u64,
+        length: Nanoseconds,
+    ) -> miette::Result<Self> {
+        let profile = Profile::named(set.profile).ok_or_else(|| miette!("there is no board"))?;
+        let cycles = |ticks: u64| cycles(&profile, ticks);
+        let image = image::build(set.verdict()).map_err(miette::Report::new)?;
+        let boot = Boot::of_image(image)?;
+        let mut options = Options::new(profile.clone());
+        options.seed = seed;
+        options.timed_from = Some(Marker::Cycle(cycles(set.start - TIMED_BEFORE)));
+        options.timed_for = Some(length);
+        let vms = &boot.image.vms;
+        let probe = |text: &str| {
+            let place = Place::find(text, &boot.image);
+            place.map(|place| Probe {
+                place,
+                arguments: 5,
+            })
+        };
+        options.probes.push(probe(CUT_OFF)?);
+        for index in 0..set.subjects.len() {
+            options.probes.push(probe(&format!("{}/limit_released", vm(index)))?);
+            options.probes.push(probe(&format!("{}/limit_counted", vm(index)))?);
+        }
+        let load = vms.iter().position(|name| name == LOAD);
+        let load = load.ok_or_else(|| miette!("there is no VM `{LOAD}`"))?;
+        let mut vcpus: Vec<Watched> = Vec::new();
+        for (index, subject) in set.subjects.iter().enumerate() {
+            let own = vms.iter().position(|name| *name == vm(index));
+            vcpus.push(Watched {
+                vm: own.ok_or_else(|| miette!("there is no VM `{}`", vm(index)))?,
+                harts: vec![0],
+                period: cycles(subject.period),
+                deadline: cycles(subject.deadline),
+                least: cycles(subject.budget) / 2,
+                periodic: subject.kind == tactus_policy::reservation::Kind::Periodic,
+            });
+        }
+        vcpus.push(Watched {
+            vm: load,
+            harts: vec![0],
+            period: u64::MAX / 4,
+            deadline: u64::MAX / 4,
+            least: 0,
+            periodic: false,
+        });
+        options.jobs = Some(Watch {
+            vcpus,
+            best_effort: vec![(load, 0)],
+            cut_off: 0,
+            keeps_stays: true,
+        });
+        let plan = boot.plan.clone().on(Platform::Board(Box::new(options)));
+        let outcome = Session::start(plan)?.finish(&mut Unwatched)?;
+        let facts = outcome.board.as_ref();
+        let facts = facts.ok_or_else(|| miette!("the board has seen nothing"))?;
+        let hits = |probe: usize| -> Vec<Hit> {
+            let all = facts.hits.kept.iter();
+            all.filter(|hit| hit.probe == probe).copied().collect()
+        };
+        let subjects = set.subjects.iter().enumerate();
+        let seen = subjects.map(|(index, subject)| {
+            let (released, counted) = (hits(1 + 2 * index), hits(2 + 2 * index));
+            Seen::of(subject, facts.jobs.stays(index), &released, &counted, cycles)
+        });
+        let seen = seen.collect();
+        let stays = facts.jobs.stays(set.subjects.len()).iter();
+        let idle = stays.map(|stay| [stay.from, stay.to]).collect();
+        Ok(Self {
+            verdict,
+            profile: profile.clone(),
+            seen,
+            idle,
+            outcome,
+        })
+    }
+}
+
+/// Cycles of a hart in so many ticks.
+fn cycles(profile: &Profile, ticks: u64) -> u64 {
+    let product = u128::from(ticks) * u128::from(profile.clock_hz);
+    (product / u128::from(profile.timebase_hz)) as u64
+}

@@ -1,0 +1,263 @@
+//! What many sets at the limit have shown.
+
+use serde_json::{Value, json};
+use tactus_policy::reservation::Kind;
+
+use super::super::print::conclusion;
+use super::super::verdict::Finding;
+use super::judge::{Judged, VcpuJudged};
+use super::set::Jobs;
+use crate::check::{row, table};
+
+/// All sets of a campaign.
+#[derive(Clone, Debug)]
+pub struct Report {
+    ms: u64,
+    sets: Vec<Judged>,
+}
+
+/// The figures of a campaign.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Measures {
+    jobs: u64,
+    rings: u64,
+    /// Of each set the longest response by its bound of the vCPU for which the releases were chosen: the mean.
+    over_bound_mean: Option<f64>,
+    /// The same of the vCPU that comes nearest to its bound.
+    nearest_mean: Option<f64>,
+    over_bound_max: Option<f64>,
+    server_over_bound_max: Option<f64>,
+    over_model_max: f64,
+    usable_budget_ratio_min: Option<f64>,
+    lacked_cycles_max: Option<i64>,
+    release_lateness_uncounted: u64,
+}
+
+impl Report {
+    /// None yet; each set is to run so many milliseconds.
+    pub fn new(ms: u64) -> Self {
+        Self {
+            ms,
+            sets: Vec::new(),
+        }
+    }
+
+    /// One more.
+    pub fn add(&mut self, set: Judged) {
+        self.sets.push(set);
+    }
+
+    /// The findings in all sets.
+    pub fn findings(&self) -> usize {
+        self.sets.iter().map(|set| set.findings.len()).sum()
+    }
+
+    fn measures(&self) -> Measures {
+        let vcpus = || self.sets.iter().flat_map(|set| &set.vcpus);
+        let greatest = |ratios: &mut dyn Iterator<Item = f64>| ratios.max_by(f64::total_cmp);
+        let cut = || vcpus().filter(|vcpu| vcpu.usable_min.is_some());
+        let nearest = self
+            .sets
+            .iter()
+            .filter_map(|set| greatest(&mut set.vcpus.iter().filter_map(VcpuJudged::over_bound)));
+        let rung = vcpus().filter(|vcpu| vcpu.jobs == Jobs::Ring);
+        let servers = vcpus().filter(|vcpu| vcpu.kind == Kind::Server);
+        Measures {
+            jobs: vcpus().map(|vcpu| vcpu.ended).sum(),
+            rings: rung.map(|vcpu| vcpu.ended).sum(),
+            over_bound_mean: mean(
+                vcpus()
+                    .filter(|vcpu| vcpu.is_target)
+                    .filter_map(VcpuJudged::over_bound),
+            ),
+            nearest_mean: mean(nearest),
+            over_bound_max: greatest(&mut vcpus().filter_map(VcpuJudged::over_bound)),
+            server_over_bound_max: greatest(&mut servers.filter_map(VcpuJudged::over_bound)),
+            over_model_max: greatest(&mut vcpus().map(|vcpu| vcpu.over_model_max)).unwrap_or(0.0),
+            usable_budget_ratio_min: vcpus()
+                .filter_map(|vcpu| vcpu.usable_min)
+                .min_by(f64::total_cmp),
+            lacked_cycles_max: cut().map(|vcpu| vcpu.lacked_cycles).max(),
+            release_lateness_uncounted: vcpus().map(|vcpu| vcpu.uncounted).sum(),
+        }
+    }
+
+    /// What people read.
+    pub fn text(&self) -> String {
+        let seeds = match self.sets.as_slice() {
+            [] => String::new(),
+            [one] => format!("seed {}", one.seed),
+            [first, .., last] => format!("seeds {} to {}", first.seed, last.seed),
+        };
+        let sets = match self.sets.len() {
+            1 => "1 set at the limit".to_owned(),
+            number => format!("{number} sets at the limit"),
+        };
+        let mut text = format!("{sets}: {} ms of each run, {seeds}\n\n{}", self.ms, self.kinds());
+        let measures = self.measures();
+        let ratio = |ratio: Option<f64>| ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.4}"));
+        text += "\n";
+        for (words, value) in [
+            ("jobs", measures.jobs.to_string()),
+            ("of them rung for", measures.rings.to_string()),
+            ("worst response by its bound, mean", ratio(measures.over_bound_mean)),
+            ("the same, greatest", ratio(measures.over_bound_max)),
+            ("of servers, greatest", ratio(measures.server_over_bound_max)),
+            ("response by what the releases allow, greatest", ratio(Some(measures.over_model_max))),
+            ("executed by budget, least", ratio(measures.usable_budget_ratio_min)),
+            ("late releases without a counter", measures.release_lateness_uncounted.to_string()),
+        ] {
+            text += &format!("{words:48}{value}\n");
+        }
+        text += "\n";
+        for set in self.sets.iter().filter(|set| !set.findings.is_empty()) {
+            for finding in &set.findings {
+                text += &format!("seed {}: {}: {}\n", set.seed, finding.whom, finding.text);
+            }
+            text += &format!("  again: {}\n", self.again(set));
+            text += &format!("  the system:\n\n{}\n", set.text);
+        }
+        text + &conclusion(&sets, self.findings())
+    }
+
+    /// Each way of ordering and each kind of job, with the one that came nearest to its bound.
+    fn kinds(&self) -> String {
+        let mut rows = vec![row(&[
+            "hart goes by",
+            "kind",
+            "jobs end by",
+            "vCPUs",
+            "jobs",
+            "mean of worst",
+            "nearest to its bound",
+            "seed",
+            "vCPU",
+        ])];
+        for by_priority in [false, true] {
+            for (kind, jobs) in [
+                (Kind::Periodic, Jobs::Cut),
+                (Kind::Periodic, Jobs::Yield),
+                (Kind::Server, Jobs::Cut),
+                (Kind::Server, Jobs::Timer),
+                (Kind::Server, Jobs::Ring),
+            ] {
+                let all: Vec<(u64, &VcpuJudged)> = self
+                    .sets
+                    .iter()
+                    .filter(|set| set.by_priority == by_priority)
+                    .flat_map(|set| set.vcpus.iter().map(|vcpu| (set.seed, vcpu)))
+                    .filter(|(_, vcpu)| (vcpu.kind, vcpu.jobs) == (kind, jobs))
+                    .collect();
+                if all.is_empty() {
+                    continue;
+                }
+                let ended: u64 = all.iter().map(|(_, vcpu)| vcpu.ended).sum();
+                let ratios = |(seed, vcpu): &(u64, &VcpuJudged)| {
+                    Some((vcpu.over_bound()?, *seed, vcpu.name.clone()))
+                };
+                let worst = mean(all.iter().filter_map(ratios).map(|(ratio, ..)| ratio));
+                let nearest = all.iter().filter_map(ratios);
+                let nearest = nearest.max_by(|a, b| a.0.total_cmp(&b.0));
+                let percent = |ratio: f64| format!("{:.1} %", 100.0 * ratio);
+                let mut cells = row(&[
+                    if by_priority { "priority" } else { "deadline" },
+                    kind_name(kind),
+                    ends_by(jobs),
+                    &all.len().to_string(),
+                    &ended.to_string(),
+                    &worst.map_or("-".to_owned(), percent),
+                ]);
+                cells.extend(match nearest {
+                    None => row(&["-", "-", "-"]),
+                    Some((ratio, seed, name)) => vec![percent(ratio), seed.to_string(), name],
+                });
+                rows.push(cells);
+            }
+        }
+        table(&rows)
+    }
+
+    /// The command that repeats one.
+    fn again(&self, set: &Judged) -> String {
+        format!(
+            "tactus attack --random 1 --near-limit --seed {} --ms {}",
+            set.seed, self.ms
+        )
+    }
+
+    /// All of it for programs: times in microseconds.
+    pub fn to_json(&self) -> Value {
+        let vcpu = |vcpu: &VcpuJudged| {
+            json!({
+                "vcpu": vcpu.name,
+                "kind": kind_name(vcpu.kind),
+                "jobs_are": vcpu.jobs.name(),
+                "target": vcpu.is_target,
+                "jobs": vcpu.ended,
+                "cut_off": vcpu.cut_off,
+                "response_max_us": vcpu.response_max_us,
+                "bound_us": vcpu.bound_us,
+                "response_over_model_max": vcpu.over_model_max,
+                "budget_us": vcpu.budget_us,
+                "usable_budget_ratio_min": vcpu.usable_min,
+                "lacked_cycles_max": vcpu.usable_min.map(|_| vcpu.lacked_cycles),
+                "interruptions_max": vcpu.interruptions_max,
+                "late_ticks_max": vcpu.late_max,
+                "uncounted": vcpu.uncounted,
+            })
+        };
+        let set = |set: &Judged| {
+            json!({
+                "seed": set.seed,
+                "refused": set.refused,
+                "profile": set.profile,
+                "by": if set.by_priority { "priority" } else { "deadline" },
+                "reserved": set.reserved,
+                "vcpus": set.vcpus.iter().map(vcpu).collect::<Vec<_>>(),
+                "findings": set.findings.iter().map(Finding::to_json).collect::<Vec<_>>(),
+                "again": self.again(set),
+                "system": (!set.findings.is_empty()).then_some(&set.text),
+            })
+        };
+        let measures = self.measures();
+        json!({
+            "ms": self.ms,
+            "sets": self.sets.iter().map(set).collect::<Vec<_>>(),
+            "measures": {
+                "jobs": measures.jobs,
+                "rings": measures.rings,
+                "response_over_bound_mean": measures.over_bound_mean,
+                "response_over_bound_nearest_mean": measures.nearest_mean,
+                "response_over_bound_max": measures.over_bound_max,
+                "server_response_over_bound_max": measures.server_over_bound_max,
+                "response_over_model_max": measures.over_model_max,
+                "usable_budget_ratio_min": measures.usable_budget_ratio_min,
+                "lacked_cycles_max": measures.lacked_cycles_max,
+                "release_lateness_uncounted": measures.release_lateness_uncounted,
+            },
+            "findings": self.findings(),
+        })
+    }
+}
+
+fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Periodic => "periodic",
+        Kind::Server => "server",
+    }
+}
+
+/// How jobs end, and what they wait for then.
+fn ends_by(jobs: Jobs) -> &'static str {
+    match jobs {
+        Jobs::Cut => "cut-off",
+        Jobs::Yield => "yield",
+        Jobs::Timer => "wait for timer",
+        Jobs::Ring => "wait for ring",
+    }
+}
+
+fn mean(ratios: impl Iterator<Item = f64>) -> Option<f64> {
+    let all: Vec<f64> = ratios.collect();
+    (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+}
