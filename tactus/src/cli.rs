@@ -591,6 +591,13 @@ pub struct BenchArguments {
     pub json: bool,
 }
 
+impl AttackArguments {
+    /// Milliseconds of virtual time of each run.
+    pub fn ms(&self) -> u64 {
+        self.ms.unwrap_or(if self.near_limit { 200 } else { 50 })
+    }
+}
+
 /// Arguments of `tactus attack`.
 #[derive(Debug, Args)]
 pub struct AttackArguments {
@@ -619,9 +626,9 @@ pub struct AttackArguments {
     /// What the random numbers of attacks, and of random systems, are made of
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
-    /// Virtual time of each run in milliseconds, from when the attack begins
-    #[arg(long, value_name = "MS", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub ms: u64,
+    /// Virtual time of each run in milliseconds, from when the attack begins [default: 50; with --near-limit: 200]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub ms: Option<u64>,
     /// Say which attacks there are
     #[arg(long)]
     pub list: bool,

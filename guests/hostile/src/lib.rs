@@ -14,13 +14,28 @@ pub mod reservations;
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use tactus_guest::{channel::Channel, hypervisor};
+use tactus_guest::{channel::Channel, hypervisor, time};
 
 /// Bytes of the channel's memory.
 pub const PAGE_SIZE: usize = 4096;
 
 /// Words in use, see [`Word`].
 const WORDS: usize = 7;
+
+/// Most cycles between two reads of the clock in which the vCPU has only executed.
+const STEP: u64 = 100;
+
+/// Executes for so many cycles, those left out in which others had the hart.
+pub fn execute(cycles: u64) {
+    let (mut done, mut last) = (0, time::cycles());
+    while done < cycles {
+        let now = time::cycles();
+        if now - last <= STEP {
+            done += now - last;
+        }
+        last = now;
+    }
+}
 
 /// The page of counters.
 #[derive(Clone, Copy, Debug)]

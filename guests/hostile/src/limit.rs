@@ -22,14 +22,11 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use tactus_guest::channel::Channel;
 use tactus_guest::rt::RtStatus;
 use tactus_guest::{devicetree, interrupts, rt, start, stopwatch, time, trap};
+use tactus_guest_hostile::execute;
 
 tactus_guest::entry!(main);
 
-/// Most cycles between two reads of the clock in which the vCPU has only executed.
-const STEP: u64 = 100;
-/// Cycles of execution after which a job without end tells what is counted.
-const TOLD_EVERY: u64 = 10_000;
-/// One of so many jobs with `rt_yield` tells what is counted.
+/// What is counted is told once in so many jobs.
 const TOLD_JOBS: u64 = 16;
 /// Ticks before a ring in which the ringer does not sleep.
 const AWAKE: u64 = 500;
@@ -50,6 +47,8 @@ const RUNG_AT: usize = 0;
 static WORK: AtomicU64 = AtomicU64::new(0);
 static PERIOD: AtomicU64 = AtomicU64::new(0);
 static FIRST: AtomicU64 = AtomicU64::new(0);
+/// Address and size of the memory of channel 0; size 0: there is none.
+static CHANNEL: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 /// Rings that were taken.
 static RINGS: AtomicU64 = AtomicU64::new(0);
 
@@ -79,6 +78,12 @@ fn main() {
     for (name, word) in [("work", &WORK), ("period", &PERIOD), ("first", &FIRST)] {
         word.store(devicetree::number(name, 0), Ordering::Relaxed);
     }
+    // Looked for here, as it may take longer than a budget.
+    if let Some(channel) = Channel::find(0) {
+        let memory = channel.words();
+        CHANNEL[0].store(memory.as_ptr().addr() as u64, Ordering::Relaxed);
+        CHANNEL[1].store(size_of_val(memory) as u64, Ordering::Relaxed);
+    }
     stopwatch::wait_until(devicetree::number("start", 0));
     start::start_hart(1, jobs).expect("the system gives it a second vCPU");
     loop {
@@ -87,23 +92,27 @@ fn main() {
 }
 
 fn cut() -> ! {
-    limit_released(tell());
+    let mut next = tell();
+    limit_released(next);
     loop {
-        execute(TOLD_EVERY);
+        while time::now() < next {
+            core::hint::spin_loop();
+        }
         tell();
+        next += TOLD_JOBS * PERIOD.load(Ordering::Relaxed);
     }
 }
 
 fn give_way() -> ! {
-    for number in 0u64.. {
-        limit_released(rt::yield_now());
-        if number.is_multiple_of(TOLD_JOBS) {
-            tell();
-        } else {
+    limit_released(tell());
+    loop {
+        for _ in 1..TOLD_JOBS {
             job();
+            limit_released(rt::yield_now());
         }
+        tell();
+        limit_released(rt::yield_now());
     }
-    unreachable!("there are no so many jobs");
 }
 
 fn wait_for_timer() -> ! {
@@ -121,7 +130,9 @@ fn wait_for_timer() -> ! {
 }
 
 fn wait_for_rings() -> ! {
-    let channel = Channel::find(0).expect("the system gives it a channel");
+    let [memory, size] = CHANNEL.each_ref().map(|word| word.load(Ordering::Relaxed));
+    // SAFETY: the devicetree is the system's own description of what it gives the VM.
+    let channel = unsafe { Channel::at(0, memory as usize, size as usize) };
     interrupts::use_page().expect("Tactus has interrupt pages");
     trap::on_external(|_| {
         RINGS.fetch_add(1, Ordering::Relaxed);
@@ -157,18 +168,6 @@ fn tell() -> u64 {
         record.missed,
     );
     record.release
-}
-
-/// Executes for so many cycles, those left out in which others had the hart.
-fn execute(cycles: u64) {
-    let (mut done, mut last) = (0, time::cycles());
-    while done < cycles {
-        let now = time::cycles();
-        if now - last <= STEP {
-            done += now - last;
-        }
-        last = now;
-    }
 }
 
 /// Rings without end.

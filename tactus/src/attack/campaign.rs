@@ -73,7 +73,7 @@ impl Campaign {
         }
         progress.finish_and_clear();
         Ok(Self {
-            ms: arguments.ms,
+            ms: arguments.ms(),
             attacked,
         })
     }
@@ -209,7 +209,7 @@ fn admitted(seed: u64, length: Nanoseconds) -> Result<Admitted, Unfit> {
 
 /// Attacks the system of a seed.
 fn attack(arguments: &AttackArguments, seed: u64) -> Result<Attacked, Unfit> {
-    let Admitted { lab, text, refused } = admitted(seed, Nanoseconds(arguments.ms * 1_000_000))?;
+    let Admitted { lab, text, refused } = admitted(seed, Nanoseconds(arguments.ms() * 1_000_000))?;
     let vms = lab.candidates();
     let wanted = Wanted {
         attacks: &arguments.attacks,

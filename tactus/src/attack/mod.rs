@@ -85,7 +85,11 @@ fn attack(arguments: &AttackArguments) -> Result<usize, Unfit> {
         });
         return Ok(0);
     };
-    let lab = Lab::open(file, arguments.seed, Nanoseconds(arguments.ms * 1_000_000))?;
+    let lab = Lab::open(
+        file,
+        arguments.seed,
+        Nanoseconds(arguments.ms() * 1_000_000),
+    )?;
     let vms = lab.candidates();
     let wanted = Wanted {
         victims: &arguments.victims,
@@ -102,7 +106,7 @@ fn attack(arguments: &AttackArguments) -> Result<usize, Unfit> {
         profile: lab.profile().name.clone(),
         clock_hz: lab.profile().clock_hz,
         seed: arguments.seed,
-        ms: arguments.ms,
+        ms: arguments.ms(),
         runs: Vec::new(),
     };
     let progress = show::progress("booting");

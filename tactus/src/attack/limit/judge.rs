@@ -120,8 +120,8 @@ pub fn judge(seed: u64, set: &Set, refused: usize, run: &Run<'_>) -> Judged {
                 text,
             });
         };
-        if seen.jobs.iter().all(|job| job.end.is_none()) {
-            note("no_jobs", "no job has ended".to_owned());
+        if seen.jobs.is_empty() {
+            note("no_jobs", "it has not begun".to_owned());
         }
         let latency = if subject.jobs.are_woken() {
             stated.latency
@@ -172,7 +172,10 @@ pub fn judge(seed: u64, set: &Set, refused: usize, run: &Run<'_>) -> Judged {
         }
         let budget = in_cycles(subject.budget);
         let cut = seen.jobs.iter().filter(|job| job.cut_off);
-        let least = cut.clone().min_by_key(|job| job.executed);
+        let whole = cut.clone().filter(|job| job.is_whole);
+        let least = whole
+            .filter(|_| subject.jobs == Jobs::Cut)
+            .min_by_key(|job| job.executed);
         let interrupt = in_cycles(guarantee.interrupt);
         if let Some(job) = least.filter(|job| job.executed + interrupt < budget) {
             let (at, had) = (at(job), time(job.executed));
@@ -252,7 +255,11 @@ fn latest_ends(set: &Set, run: &Run<'_>, stated: &Stated) -> Vec<Vec<u64>> {
     let all: Vec<Work> = works.iter().map(|(work, ..)| *work).collect();
     let idle: Vec<u64> = run.idle.iter().map(|[_, to]| *to).collect();
     let ends = model::ends(&all, &idle, stated.taken);
-    let mut latest: Vec<Vec<u64>> = run.seen.iter().map(|seen| vec![0; seen.jobs.len()]).collect();
+    let mut latest: Vec<Vec<u64>> = run
+        .seen
+        .iter()
+        .map(|seen| vec![0; seen.jobs.len()])
+        .collect();
     for ((_, index, number), end) in works.into_iter().zip(ends) {
         latest[index][number] = end;
     }
@@ -271,7 +278,10 @@ fn uncounted(jobs: Jobs, seen: &Seen, run: &Run<'_>) -> u64 {
         let before = after.checked_sub(1).map(|last| run.idle[last]);
         before.is_some_and(|[_, to]| to > job.release + counted_late)
     };
-    let judged = seen.jobs.iter().filter(|job| job.release < seen.counted_until);
+    let judged = seen
+        .jobs
+        .iter()
+        .filter(|job| job.release < seen.counted_until);
     judged.filter(late).count() as u64 + seen.off_grid
 }
 
@@ -289,7 +299,10 @@ fn of_machine(run: &Run<'_>) -> Vec<Finding> {
             text: run.outcome.reason(),
         });
     }
-    let ended = journal.vms.iter().filter(|vm| vm.off.is_some() || vm.failed());
+    let ended = journal
+        .vms
+        .iter()
+        .filter(|vm| vm.off.is_some() || vm.failed());
     all.extend(ended.map(|vm| Finding {
         kind: "state",
         whom: vm.name.clone(),

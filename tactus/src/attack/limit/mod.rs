@@ -1,10 +1,11 @@
 //! `tactus attack --random --near-limit`: random sets of real-time vCPUs with the largest budgets that `tactus check` admits,
-//! each job compared with what is stated of it.
+//! each job compared with what is stated of it; and systems whose vCPUs are [`made`] near the limit at run time.
 //!
 //! [`set`] makes the systems, [`schedule`] finds bad releases, [`seen`] makes jobs of what the board saw, [`model`] says when
 //! each has to be over, [`judge`] compares, and [`report`] says so.
 
 pub mod judge;
+pub mod made;
 pub mod model;
 pub mod report;
 pub mod schedule;
@@ -26,38 +27,46 @@ use crate::run::machine::Platform;
 use crate::run::session::{Outcome, Session, Unwatched};
 use crate::run::show;
 
-use super::run::CUT_OFF;
+use super::run::{CUT_OFF, Unfit};
 use judge::Judged;
 use report::Report;
 use seen::Seen;
 use set::{LOAD, Set, vm};
 
+/// One of so many seeds has a system whose vCPUs are made at run time.
+const MADE_EVERY: u64 = 4;
+/// A tick.
+const TICK: Nanoseconds = Nanoseconds(100);
 /// Ticks before the first release from which all costs are charged.
 const TIMED_BEFORE: u64 = 10_000;
 
-/// Runs the sets of `count` seeds, from that of the command line on.
+/// Runs the systems of `count` seeds, from that of the command line on: sets, and one in [`MADE_EVERY`] whose vCPUs are made.
 ///
 /// # Errors
-/// The machine cannot be run.
-pub fn campaign(arguments: &AttackArguments, count: u64) -> miette::Result<Report> {
+/// Guests cannot be built, or the machine cannot be run.
+pub fn campaign(arguments: &AttackArguments, count: u64) -> Result<Report, Unfit> {
     let progress = show::progress("booting");
-    let mut report = Report::new(arguments.ms);
+    let mut report = Report::new(arguments.ms());
     for number in 0..count {
         let seed = arguments.seed.wrapping_add(number);
-        progress.set_message(format!("set {} of {count}: seed {seed}", number + 1));
-        let judged = near_limit(seed, Nanoseconds(arguments.ms * 1_000_000));
-        report.add(judged.wrap_err_with(|| format!("the set of seed {seed}"))?);
+        progress.set_message(format!("system {} of {count}: seed {seed}", number + 1));
+        if seed.is_multiple_of(MADE_EVERY) {
+            report.made.push(made::run(seed, arguments.ms())?);
+        } else {
+            let length = Nanoseconds(arguments.ms() * 1_000_000);
+            report.sets.push(near_limit(seed, length)?);
+        }
     }
     progress.finish_and_clear();
     Ok(report)
 }
 
 /// Runs the set of a seed for so long.
-fn near_limit(seed: u64, length: Nanoseconds) -> miette::Result<Judged> {
-    let (set, refused) = Set::near_limit(seed)
-        .ok_or_else(|| miette!("no set of seed {seed} is admitted; please report it"))?;
+fn near_limit(seed: u64, length: Nanoseconds) -> Result<Judged, Unfit> {
+    let (set, refused) = Set::near_limit(seed, length.0 / TICK.0)?;
     let verdict = set.verdict();
-    let run = Run::of(&set, &verdict, seed, length)?;
+    let run = Run::of(&set, &verdict, seed, length);
+    let run = run.wrap_err_with(|| format!("the set of seed {seed}"))?;
     Ok(judge::judge(seed, &set, refused, &run))
 }
 
@@ -74,12 +83,7 @@ pub struct Run<'s> {
 }
 
 impl<'s> Run<'s> {
-    fn of(
-        set: &Set,
-        verdict: &'s Verdict,
-        seed: u64,
-        length: Nanoseconds,
-    ) -> miette::Result<Self> {
+    fn of(set: &Set, verdict: &'s Verdict, seed: u64, length: Nanoseconds) -> miette::Result<Self> {
         let profile = Profile::named(set.profile).ok_or_else(|| miette!("there is no board"))?;
         let cycles = |ticks: u64| cycles(&profile, ticks);
         let image = image::build(set.verdict()).map_err(miette::Report::new)?;
@@ -98,8 +102,12 @@ impl<'s> Run<'s> {
         };
         options.probes.push(probe(CUT_OFF)?);
         for index in 0..set.subjects.len() {
-            options.probes.push(probe(&format!("{}/limit_released", vm(index)))?);
-            options.probes.push(probe(&format!("{}/limit_counted", vm(index)))?);
+            options
+                .probes
+                .push(probe(&format!("{}/limit_released", vm(index)))?);
+            options
+                .probes
+                .push(probe(&format!("{}/limit_counted", vm(index)))?);
         }
         let load = vms.iter().position(|name| name == LOAD);
         let load = load.ok_or_else(|| miette!("there is no VM `{LOAD}`"))?;
@@ -140,7 +148,13 @@ impl<'s> Run<'s> {
         let subjects = set.subjects.iter().enumerate();
         let seen = subjects.map(|(index, subject)| {
             let (released, counted) = (hits(1 + 2 * index), hits(2 + 2 * index));
-            Seen::of(subject, facts.jobs.stays(index), &released, &counted, cycles)
+            Seen::of(
+                subject,
+                facts.jobs.stays(index),
+                &released,
+                &counted,
+                cycles,
+            )
         });
         let seen = seen.collect();
         let stays = facts.jobs.stays(set.subjects.len()).iter();

@@ -6,6 +6,7 @@ use tactus_policy::reservation::Kind;
 use super::super::print::conclusion;
 use super::super::verdict::Finding;
 use super::judge::{Judged, VcpuJudged};
+use super::made::Made;
 use super::set::Jobs;
 use crate::check::{row, table};
 
@@ -13,7 +14,10 @@ use crate::check::{row, table};
 #[derive(Clone, Debug)]
 pub struct Report {
     ms: u64,
-    sets: Vec<Judged>,
+    /// Sets at the limit.
+    pub sets: Vec<Judged>,
+    /// Systems whose vCPUs were made at run time.
+    pub made: Vec<Made>,
 }
 
 /// The figures of a campaign.
@@ -34,22 +38,31 @@ struct Measures {
 }
 
 impl Report {
-    /// None yet; each set is to run so many milliseconds.
+    /// None yet; each system is to run so many milliseconds.
     pub fn new(ms: u64) -> Self {
         Self {
             ms,
             sets: Vec::new(),
+            made: Vec::new(),
         }
     }
 
-    /// One more.
-    pub fn add(&mut self, set: Judged) {
-        self.sets.push(set);
+    /// The findings in all systems.
+    pub fn findings(&self) -> usize {
+        self.found().map(|(_, findings, _)| findings.len()).sum()
     }
 
-    /// The findings in all sets.
-    pub fn findings(&self) -> usize {
-        self.sets.iter().map(|set| set.findings.len()).sum()
+    /// Each system's seed, findings and description.
+    fn found(&self) -> impl Iterator<Item = (u64, &[Finding], &str)> {
+        let sets = self.sets.iter();
+        let sets = sets.map(|set| (set.seed, set.findings.as_slice(), set.text.as_str()));
+        let made = self.made.iter();
+        sets.chain(made.map(|one| (one.seed, one.findings.as_slice(), one.text.as_str())))
+    }
+
+    /// The sum of what the makers have counted under that name.
+    fn made(&self, name: &str) -> u64 {
+        self.made.iter().map(|made| made.count(name)).sum()
     }
 
     fn measures(&self) -> Measures {
@@ -84,40 +97,68 @@ impl Report {
 
     /// What people read.
     pub fn text(&self) -> String {
-        let seeds = match self.sets.as_slice() {
-            [] => String::new(),
-            [one] => format!("seed {}", one.seed),
-            [first, .., last] => format!("seeds {} to {}", first.seed, last.seed),
+        let systems = match self.found().count() {
+            1 => "1 system at the limit".to_owned(),
+            number => format!("{number} systems at the limit"),
         };
-        let sets = match self.sets.len() {
-            1 => "1 set at the limit".to_owned(),
-            number => format!("{number} sets at the limit"),
+        let seeds = || self.found().map(|(seed, ..)| seed);
+        let seeds = match (seeds().min(), seeds().max()) {
+            (Some(first), Some(last)) if first < last => format!("seeds {first} to {last}"),
+            (Some(one), _) => format!("seed {one}"),
+            _ => String::new(),
         };
-        let mut text = format!("{sets}: {} ms of each run, {seeds}\n\n{}", self.ms, self.kinds());
+        let mut text = format!(
+            "{systems}: {} ms of each run, {seeds}\n\n{}",
+            self.ms,
+            self.kinds()
+        );
         let measures = self.measures();
-        let ratio = |ratio: Option<f64>| ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.4}"));
+        let ratio =
+            |ratio: Option<f64>| ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.4}"));
         text += "\n";
         for (words, value) in [
             ("jobs", measures.jobs.to_string()),
             ("of them rung for", measures.rings.to_string()),
-            ("worst response by its bound, mean", ratio(measures.over_bound_mean)),
+            (
+                "worst response by its bound, mean",
+                ratio(measures.over_bound_mean),
+            ),
             ("the same, greatest", ratio(measures.over_bound_max)),
-            ("of servers, greatest", ratio(measures.server_over_bound_max)),
-            ("response by what the releases allow, greatest", ratio(Some(measures.over_model_max))),
-            ("executed by budget, least", ratio(measures.usable_budget_ratio_min)),
-            ("late releases without a counter", measures.release_lateness_uncounted.to_string()),
+            (
+                "of servers, greatest",
+                ratio(measures.server_over_bound_max),
+            ),
+            (
+                "response by what the releases allow, greatest",
+                ratio(Some(measures.over_model_max)),
+            ),
+            (
+                "executed by budget, least",
+                ratio(measures.usable_budget_ratio_min),
+            ),
+            (
+                "late releases without a counter",
+                measures.release_lateness_uncounted.to_string(),
+            ),
+            ("vCPUs made at run time", self.made("made").to_string()),
+            (
+                "changes of them, moves",
+                format!("{}, {}", self.made("changed"), self.made("moved")),
+            ),
+            ("their jobs", self.made("jobs").to_string()),
         ] {
             text += &format!("{words:48}{value}\n");
         }
         text += "\n";
-        for set in self.sets.iter().filter(|set| !set.findings.is_empty()) {
-            for finding in &set.findings {
-                text += &format!("seed {}: {}: {}\n", set.seed, finding.whom, finding.text);
+        for (seed, findings, system) in self.found().filter(|(_, findings, _)| !findings.is_empty())
+        {
+            for finding in findings {
+                text += &format!("seed {seed}: {}: {}\n", finding.whom, finding.text);
             }
-            text += &format!("  again: {}\n", self.again(set));
-            text += &format!("  the system:\n\n{}\n", set.text);
+            text += &format!("  again: {}\n", self.again(seed));
+            text += &format!("  the system:\n\n{system}\n");
         }
-        text + &conclusion(&sets, self.findings())
+        text + &conclusion(&systems, self.findings())
     }
 
     /// Each way of ordering and each kind of job, with the one that came nearest to its bound.
@@ -178,11 +219,9 @@ impl Report {
     }
 
     /// The command that repeats one.
-    fn again(&self, set: &Judged) -> String {
-        format!(
-            "tactus attack --random 1 --near-limit --seed {} --ms {}",
-            set.seed, self.ms
-        )
+    fn again(&self, seed: u64) -> String {
+        let ms = self.ms;
+        format!("tactus attack --random 1 --near-limit --seed {seed} --ms {ms}")
     }
 
     /// All of it for programs: times in microseconds.
@@ -215,7 +254,7 @@ impl Report {
                 "reserved": set.reserved,
                 "vcpus": set.vcpus.iter().map(vcpu).collect::<Vec<_>>(),
                 "findings": set.findings.iter().map(Finding::to_json).collect::<Vec<_>>(),
-                "again": self.again(set),
+                "again": self.again(set.seed),
                 "system": (!set.findings.is_empty()).then_some(&set.text),
             })
         };
@@ -223,6 +262,7 @@ impl Report {
         json!({
             "ms": self.ms,
             "sets": self.sets.iter().map(set).collect::<Vec<_>>(),
+            "made": self.made.iter().map(Made::to_json).collect::<Vec<_>>(),
             "measures": {
                 "jobs": measures.jobs,
                 "rings": measures.rings,

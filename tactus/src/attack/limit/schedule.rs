@@ -7,8 +7,6 @@ use fastrand::Rng;
 
 /// Offsets that are tried at most.
 const OFFSETS_MAX: usize = 400;
-/// Ticks of a busy period that are looked at.
-const LENGTH_MAX: u64 = 10_000_000;
 
 /// A vCPU. Times in ticks.
 #[derive(Clone, Copy, Debug)]
@@ -60,14 +58,14 @@ fn ends(jobs: &[Job]) -> Vec<u64> {
     }
 }
 
-/// Where the first release of one of them has to be, all others being released at 0, so that a response of it is long: by
-/// deadlines it is due together with a job of another one then (Spuri).
-pub fn worst_phase(members: &[Member], target: usize, random: &mut Rng) -> u64 {
+/// Where the first release of one of them has to be, all others being released at 0, so that a response of it is long that
+/// ends within so many ticks: by deadlines the job is due together with one of another (Spuri).
+pub fn worst_phase(members: &[Member], target: usize, length: u64, random: &mut Rng) -> u64 {
     let own = members[target];
     if own.priority.is_some() {
         return 0;
     }
-    let busy = busy_period(members);
+    let busy = busy_period(members, length).min(length.saturating_sub(own.deadline));
     let mut offsets: Vec<u64> = members
         .iter()
         .flat_map(|member| {
@@ -80,9 +78,10 @@ pub fn worst_phase(members: &[Member], target: usize, random: &mut Rng) -> u64 {
     offsets.dedup();
     random.shuffle(&mut offsets);
     offsets.truncate(OFFSETS_MAX);
+    // Of those with the same response the first.
     let longest = offsets
         .iter()
-        .max_by_key(|offset| response_at(members, target, **offset));
+        .max_by_key(|offset| (response_at(members, target, **offset), u64::MAX - **offset));
     longest.map_or(0, |offset| offset % own.period)
 }
 
@@ -119,16 +118,16 @@ fn response_at(members: &[Member], target: usize, offset: u64) -> u64 {
     last.map_or(0, |last| ends(&jobs)[last] - offset)
 }
 
-/// For how long the hart is busy when all are released together.
-fn busy_period(members: &[Member]) -> u64 {
+/// For how long the hart is busy when all are released together, at most so long.
+fn busy_period(members: &[Member], most: u64) -> u64 {
     let mut length = 1u64;
     loop {
         let all = members.iter();
         let more: u64 = all
             .map(|member| length.div_ceil(member.period) * member.cost)
             .sum();
-        if more <= length || length > LENGTH_MAX {
-            return length.min(LENGTH_MAX);
+        if more <= length || length > most {
+            return length.min(most);
         }
         length = more;
     }
@@ -164,7 +163,7 @@ mod tests {
         let members = [member(4, 1, 4), member(6, 2, 9), member(8, 3, 6)];
         let mut random = Rng::with_seed(1);
         for target in 0..3 {
-            let phase = worst_phase(&members, target, &mut random);
+            let phase = worst_phase(&members, target, 24, &mut random);
             let responses = (0..24).map(|offset| response_at(&members, target, offset));
             let all = (0..).map(|n| phase + n * members[target].period);
             let found = all.take_while(|offset| *offset < 24);

@@ -16,6 +16,8 @@ pub struct Job {
     pub end: Option<u64>,
     /// For how long it has executed, its own calls included.
     pub executed: u64,
+    /// That is all: in no call of its own was the hart given to another.
+    pub is_whole: bool,
     /// Times that it went on after others had the hart.
     pub interruptions: u64,
     /// It was cut off, as its budget was used up.
@@ -120,9 +122,10 @@ impl Job {
             release,
             begin: own.first().map_or(release, |stay| stay.from),
             end: last
-                .filter(|stay| stay.end != StayEnd::Interrupted)
+                .filter(|stay| matches!(stay.end, StayEnd::Waits | StayEnd::CutOff))
                 .map(|stay| stay.to),
             executed: own.iter().map(|stay| stay.to - stay.from).sum(),
+            is_whole: own.iter().all(|stay| stay.end != StayEnd::Called),
             interruptions: own.windows(2).filter(|two| two[0].to < two[1].from).count() as u64,
             cut_off: cut.is_some(),
         }

@@ -5,30 +5,32 @@ use std::fmt::Write;
 use std::path::Path;
 
 use fastrand::Rng;
+use miette::miette;
 use tactus_policy::reservation::Kind;
 
 use crate::artifacts::Artifacts;
 use crate::check::{self, Verdict};
 use crate::config::{Config, Source};
 
+use super::super::run::Unfit;
 use super::schedule::{self, Member};
 
 /// Boards that the systems run on.
-const PROFILES: [&str; 2] = ["mpsoc", "soc"];
+pub const PROFILES: [&str; 2] = ["mpsoc", "soc"];
 /// Most vCPUs of a set; the ringer has as many channels.
 const COUNT_MAX: usize = 8;
-/// Periods, in ticks of 100 ns.
-const PERIODS: [f64; 2] = [10_000.0, 200_000.0];
+/// Periods of 1 to 100 ms, in ticks of 100 ns.
+const PERIODS: [f64; 2] = [10_000.0, 1_000_000.0];
 /// Budgets are scaled in such parts.
 const SCALE: u64 = 4096;
 /// The least budgets, in ticks: what `tactus check` admits, and what starting takes.
-const BUDGET_MIN: u64 = 300;
+const BUDGET_MIN: u64 = 500;
 /// Shapes that are drawn until one is admitted with the least budgets.
 const DRAWS_MAX: usize = 100;
 /// Ticks of the board's start, and of that of each VM, on the slower of the profiles.
-const START: [u64; 2] = [2_500_000, 250_000];
-/// Ticks before the first release at which vCPUs that are woken are started.
-const LEAD: u64 = 600_000;
+const START: [u64; 2] = [1_500_000, 250_000];
+/// Ticks by which a vCPU that is woken is started sooner than two of its periods before its first job.
+const LEAD: u64 = 10_000;
 
 /// What a vCPU's jobs are like, as the guest `limit` knows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,17 +101,20 @@ pub struct Set {
 }
 
 impl Set {
-    /// The set of a seed; and how many were drawn before it that fit with no budgets. `None`: none does.
-    pub fn near_limit(seed: u64) -> Option<(Self, usize)> {
+    /// The set of a seed, to run for so many ticks; and how many were drawn before it that do not fit with the least budgets.
+    ///
+    /// # Errors
+    /// One has another error, as its guests cannot be built; or none fits.
+    pub fn near_limit(seed: u64, length: u64) -> Result<(Self, usize), Unfit> {
         let mut random = Rng::with_seed(seed);
         for refused in 0..DRAWS_MAX {
             let mut set = Self::drawn(&mut random);
-            if let Some(verdict) = set.scale_up() {
-                set.choose_phases(&mut random, &verdict);
-                return Some((set, refused));
+            if set.scale_up()? {
+                set.choose_phases(&mut random, length);
+                return Ok((set, refused));
             }
         }
-        None
+        Err(miette!("no set of seed {seed} is admitted; please report it").into())
     }
 
     fn drawn(random: &mut Rng) -> Self {
@@ -151,43 +156,56 @@ impl Set {
             })
             .collect();
         rows.sort_by_key(|(subject, _)| subject.deadline);
-        let (subjects, shares) = rows.into_iter().unzip();
+        let (subjects, shares): (Vec<Subject>, Vec<f64>) = rows.into_iter().unzip();
+        let woken = subjects.iter().filter(|subject| subject.jobs.are_woken());
+        let longest = woken.map(|subject| subject.period).max().unwrap_or(0);
         Self {
             profile: PROFILES[random.usize(..PROFILES.len())],
             by_priority: random.bool(),
             subjects,
             target: random.usize(..count),
-            start: START[0] + START[1] * (count as u64 + 2),
+            start: START[0] + START[1] * (count as u64 + 2) + 2 * longest + LEAD,
             slice: ["1ms", "10ms", "100ms", "1s"][random.usize(..4)],
             load: ["compute", "memory"][random.usize(..2)],
             shares,
         }
     }
 
-    /// Gives all the largest budgets in proportion to their shares that are admitted. `None`: not even the least are.
-    fn scale_up(&mut self) -> Option<Verdict> {
-        let mut admitted = (0, self.scaled(0)?);
-        let mut refused = SCALE + 1;
-        while refused - admitted.0 > 1 {
-            let middle = admitted.0 + (refused - admitted.0) / 2;
-            match self.scaled(middle) {
-                Some(verdict) => admitted = (middle, verdict),
-                None => refused = middle,
+    /// Gives all the largest budgets in proportion to their shares that are admitted. `false`: not even the least are.
+    fn scale_up(&mut self) -> Result<bool, Unfit> {
+        let (mut admitted, mut refused) = (0, SCALE + 1);
+        if !self.is_admitted_scaled(admitted)? {
+            return Ok(false);
+        }
+        while refused - admitted > 1 {
+            let middle = admitted + (refused - admitted) / 2;
+            if self.is_admitted_scaled(middle)? {
+                admitted = middle;
+            } else {
+                refused = middle;
             }
         }
-        self.scaled(admitted.0)
+        self.is_admitted_scaled(admitted)
     }
 
-    /// Gives all budgets of so many parts of their shares. `None`: that is refused.
-    fn scaled(&mut self, scale: u64) -> Option<Verdict> {
+    /// Gives all budgets of so many parts of their shares.
+    fn is_admitted_scaled(&mut self, scale: u64) -> Result<bool, Unfit> {
         for (subject, share) in self.subjects.iter_mut().zip(&self.shares) {
             let budget = subject.period as f64 * share * scale as f64 / SCALE as f64;
             subject.budget = (budget as u64).max(BUDGET_MIN);
-            if subject.budget > subject.deadline {
-                return None;
-            }
         }
-        Some(self.verdict()).filter(|verdict| verdict.plan.is_some())
+        let fits = |subject: &Subject| subject.budget <= subject.deadline;
+        if !self.subjects.iter().all(fits) {
+            return Ok(false);
+        }
+        let verdict = self.verdict();
+        let guarantee = verdict.guarantee.as_ref();
+        let is_misfit = guarantee.is_some_and(|guarantee| !guarantee.refused.is_empty());
+        match (&verdict.plan, is_misfit) {
+            (Some(_), _) => Ok(true),
+            (None, true) => Ok(false),
+            (None, false) => Err(Unfit::Refused(Box::new(verdict))),
+        }
     }
 
     /// What `tactus check` says of it.
@@ -197,21 +215,16 @@ impl Set {
         check::verdict("limit.toml".to_owned(), read, &Artifacts::chosen())
     }
 
-    /// All are released together, and the target such that its response is the longest that is found.
-    fn choose_phases(&mut self, random: &mut Rng, verdict: &Verdict) {
-        let job = verdict.guarantee.as_ref().map_or(0, |all| all.overheads.job);
-        let members: Vec<Member> = self
-            .subjects
-            .iter()
-            .enumerate()
-            .map(|(index, subject)| Member {
-                period: subject.period,
-                cost: subject.budget + job,
-                deadline: subject.deadline,
-                priority: self.by_priority.then_some(index),
-            })
-            .collect();
-        let phase = schedule::worst_phase(&members, self.target, random);
+    /// All are released together, and the target such that its response is the longest that is found in so many ticks.
+    fn choose_phases(&mut self, random: &mut Rng, length: u64) {
+        let member = |(index, subject): (usize, &Subject)| Member {
+            period: subject.period,
+            cost: subject.budget,
+            deadline: subject.deadline,
+            priority: self.by_priority.then_some(index),
+        };
+        let members: Vec<Member> = self.subjects.iter().enumerate().map(member).collect();
+        let phase = schedule::worst_phase(&members, self.target, length, random);
         self.subjects[self.target].phase = phase;
     }
 
@@ -267,10 +280,10 @@ impl Set {
         let first = self.start + subject.phase;
         let bootargs = if subject.jobs.are_woken() {
             let work = self.work(subject);
-            let start = self.start - LEAD;
+            let start = self.start - 2 * period - LEAD;
             format!("start={start} first={first} period={period} work={work}")
         } else {
-            format!("start={first} work={}", self.work(subject))
+            format!("start={first} period={period} work={}", self.work(subject))
         };
         let kind = match subject.kind {
             Kind::Periodic => "periodic",

@@ -79,6 +79,8 @@ pub struct Stay {
 pub enum StayEnd {
     /// The hypervisor works for others, or the hart is given to another.
     Interrupted,
+    /// It has made a call, in which the hart is given to another: how long it has executed in the call is not seen.
+    Called,
     /// It waits.
     Waits,
     /// It has used up its budget.
@@ -496,6 +498,7 @@ impl Track {
             (Some(cut_off), Some(Cause::Other)) => (cut_off, StayEnd::CutOff),
             (Some(_), _) => (below.since, StayEnd::CutOff),
             (None, Some(Cause::Wait { .. })) => (below.since, StayEnd::Waits),
+            (None, Some(Cause::Other)) => (below.since, StayEnd::Called),
             (None, _) => (below.since, StayEnd::Interrupted),
         };
         self.stays.push(Stay { from, to, end });
@@ -505,9 +508,10 @@ impl Track {
     fn continue_stay(&mut self, since: u64, cycle: u64) {
         if let Some(last) = self.stays.last_mut()
             && last.to == since
-            && last.end == StayEnd::Interrupted
+            && last.end == StayEnd::Called
         {
             last.to = cycle;
+            last.end = StayEnd::Interrupted;
         }
     }
 
