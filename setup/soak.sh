@@ -75,6 +75,12 @@ while [ "$rounds" -eq 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; do
         printf 'make soak: round %d FAILED after %d s at the random systems\n' "$rounds" "$SECONDS"
         exit 1
     fi
+    # Random sets at the limit of what is admitted, job by job, the same way.
+    if ! cargo run --quiet --locked --release -p tactus -- attack --random "${LIMIT_SETS:-300}" --near-limit \
+        --seed $((rounds * 10000)); then
+        printf 'make soak: round %d FAILED after %d s at the sets at the limit\n' "$rounds" "$SECONDS"
+        exit 1
+    fi
     # Random sets of reservations, judged by a second analysis too, the same way; and the utilisation at which both refuse.
     if ! cargo build --quiet --locked --release -p tactus-planning --example verdicts ||
         ! planning/tests/model/compare.py agree 10000 "$rounds" ||

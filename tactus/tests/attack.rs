@@ -208,6 +208,7 @@ fn what_cannot_be_attacked_is_told() {
             "cannot be used with",
         ),
         (&["--random", "0"], "0 is not in 1"),
+        (&["--near-limit", "systems/rt.toml"], "--random"),
         (&[], "required arguments were not provided"),
         (&["systems/interference.toml", "--ms", "0"], "0 is not in 1"),
     ] {
@@ -258,6 +259,36 @@ fn random_systems_hold_their_bounds() {
 fn a_job_pays_for_the_work_deferred_in_its_time() {
     let (code, stdout, stderr) = attack(&["--random", "1", "--seed", "1092", "--ms", "20"]);
     assert_eq!(code, Some(0), "{stdout}{stderr}");
+}
+
+/// Sets of real-time vCPUs with the largest budgets that are admitted, and one that a guest makes at the limit.
+#[test]
+fn sets_at_the_limit_hold_what_is_stated() {
+    let arguments = ["--random", "6", "--near-limit", "--seed", "23", "--json"];
+    let (code, stdout, stderr) = attack(&arguments);
+    let report: Value = serde_json::from_str(&stdout).expect(&stderr);
+    assert_eq!(report["findings"], 0, "{report:#}");
+    assert_eq!(code, Some(0), "{report:#}");
+    let sets = report["sets"].as_array().expect("it has sets");
+    let seeds: Vec<_> = sets.iter().map(|set| &set["seed"]).collect();
+    assert_eq!(seeds, [23, 25, 26, 27]);
+    let measures = &report["measures"];
+    let measure = |name: &str| measures[name].as_f64().unwrap_or(f64::NAN);
+    assert!(
+        measure("jobs") > 100.0 && measure("rings") > 100.0,
+        "{measures:#}"
+    );
+    assert!(
+        measure("server_response_over_bound_max") <= 1.0,
+        "{measures:#}"
+    );
+    assert!(measure("response_over_model_max") <= 1.0, "{measures:#}");
+    assert!(measure("usable_budget_ratio_min") >= 1.0, "{measures:#}");
+    assert!(measure("release_lateness_uncounted") == 0.0, "{measures:#}");
+    for made in report["made"].as_array().expect("it has such systems") {
+        let [vcpus, jobs] = ["made", "jobs"].map(|name| made[name].as_u64());
+        assert!(vcpus > Some(0) && jobs > Some(0), "{made:#}");
+    }
 }
 
 /// All attacks on each system that has several VMs and a reservation.

@@ -11,6 +11,8 @@
 //! | `timer` | the vCPU's own timer wakes it at `first`, and each `period` from there on; `work` cycles of execution, then `wfi` |
 //! | `ring` | the doorbell of channel 0 wakes it; then as `timer` |
 //!
+//! The doorbell of channel 0 is enabled in each case, and where it wakes nothing, it is never taken.
+//!
 //! With `jobs=ringer` the only vCPU rings: channel N at `firstN`, and each `periodN` after it has done so last, as exactly
 //! as it can.
 #![no_std]
@@ -92,6 +94,7 @@ fn main() {
 }
 
 fn cut() -> ! {
+    listen();
     let mut next = tell();
     limit_released(next);
     loop {
@@ -104,6 +107,7 @@ fn cut() -> ! {
 }
 
 fn give_way() -> ! {
+    listen();
     limit_released(tell());
     loop {
         for _ in 1..TOLD_JOBS {
@@ -116,6 +120,7 @@ fn give_way() -> ! {
 }
 
 fn wait_for_timer() -> ! {
+    listen();
     let mut due = FIRST.load(Ordering::Relaxed);
     trap::on_timer(|| {});
     loop {
@@ -130,14 +135,11 @@ fn wait_for_timer() -> ! {
 }
 
 fn wait_for_rings() -> ! {
-    let [memory, size] = CHANNEL.each_ref().map(|word| word.load(Ordering::Relaxed));
-    // SAFETY: the devicetree is the system's own description of what it gives the VM.
-    let channel = unsafe { Channel::at(0, memory as usize, size as usize) };
     interrupts::use_page().expect("Tactus has interrupt pages");
     trap::on_external(|_| {
         RINGS.fetch_add(1, Ordering::Relaxed);
     });
-    channel.enable_interrupt(1);
+    let channel = listen().expect("the system gives it a channel");
     let mut taken = 0;
     loop {
         while RINGS.load(Ordering::Relaxed) == taken {
@@ -150,6 +152,19 @@ fn wait_for_rings() -> ! {
         limit_released(channel.words()[RUNG_AT].load(Ordering::Acquire));
         job();
     }
+}
+
+/// Enables the doorbell of channel 0 at the controller, where there is one.
+fn listen() -> Option<Channel> {
+    let [memory, size] = CHANNEL
+        .each_ref()
+        .map(|word| word.load(Ordering::Relaxed) as usize);
+    // SAFETY: the devicetree is the system's own description of what it gives the VM.
+    let channel = (size > 0).then(|| unsafe { Channel::at(0, memory, size) });
+    if let Some(channel) = channel {
+        channel.enable_interrupt(1);
+    }
+    channel
 }
 
 /// What a job does that ends by itself.

@@ -1,4 +1,5 @@
-//! Random systems for [`super::campaign`]: real-time vCPUs with reservations on one to four harts, and best-effort VMs beside them.
+//! Random systems for [`super::campaign`]: real-time vCPUs of both kinds with reservations on one to four harts, and
+//! best-effort VMs beside them.
 
 use std::fmt::Write;
 
@@ -15,11 +16,13 @@ const NO_END: u64 = 1 << 60;
 /// The descriptions of a seed's systems, one after the other: the same on every machine, and without end.
 pub fn systems(seed: u64) -> impl Iterator<Item = String> {
     let mut random = Rng::with_seed(seed);
-    std::iter::repeat_with(move || system(&mut random))
+    // Drawn by themselves, so that the rest of a seed's systems stays as it was before there were kinds.
+    let mut kinds = Rng::with_seed(!seed);
+    std::iter::repeat_with(move || system(&mut random, &mut kinds))
 }
 
 /// Any system, with one real-time vCPU at least.
-fn system(random: &mut Rng) -> String {
+fn system(random: &mut Rng, kinds: &mut Rng) -> String {
     let harts = [1, 2, 4][random.usize(..3)];
     let slice = ["200us", "1ms", "10ms"][random.usize(..3)];
     let mut text = format!(
@@ -33,7 +36,9 @@ fn system(random: &mut Rng) -> String {
         let priorities = random.bool();
         by_deadline |= number > 0 && !priorities;
         for _ in 0..number {
-            victim(random, &mut text, victims, hart, number as u64, priorities);
+            let place = [hart, number];
+            let kind = ["periodic", "server"][kinds.usize(..2)];
+            victim(random, &mut text, victims, place, priorities, kind);
             victims += 1;
         }
     }
@@ -45,15 +50,16 @@ fn system(random: &mut Rng) -> String {
     text
 }
 
-/// A real-time VM of one vCPU, on a hart of which it may have one of `shares` equal shares.
+/// A real-time VM of one vCPU, on a hart of which it may have one of so many equal shares.
 fn victim(
     random: &mut Rng,
     text: &mut String,
     number: usize,
-    hart: usize,
-    shares: u64,
+    [hart, shares]: [usize; 2],
     priorities: bool,
+    kind: &str,
 ) {
+    let shares = shares as u64;
     let period = 400 << random.u64(..5);
     let period = random.u64(period..2 * period);
     let budget = (period * random.u64(10..80) / 100 / shares).max(40);
@@ -74,7 +80,6 @@ fn victim(
     } else {
         String::new()
     };
-    let kind = ["periodic", "server"][random.usize(..2)];
     let _ = write!(
         text,
         "\n[[vm]]\nname = \"rt{number}\"\nimage = \"@victim\"\ncounters = true\nmemory = \"4MiB\"\n\

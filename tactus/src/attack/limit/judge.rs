@@ -40,8 +40,8 @@ pub struct VcpuJudged {
     pub kind: Kind,
     /// What its jobs are like.
     pub jobs: Jobs,
-    /// Whether the phases were chosen for it.
-    pub is_target: bool,
+    /// Of the vCPU for which the releases were chosen: its longest response where the hypervisor takes nothing.
+    pub undisturbed_us: Option<f64>,
     /// Jobs that have ended.
     pub ended: u64,
     /// Those that were cut off.
@@ -208,7 +208,7 @@ pub fn judge(seed: u64, set: &Set, refused: usize, run: &Run<'_>) -> Judged {
             name: name.clone(),
             kind: subject.kind,
             jobs: subject.jobs,
-            is_target: index == set.target,
+            undisturbed_us: (index == set.target).then(|| us(in_cycles(set.undisturbed))),
             ended: jobs.clone().filter(|job| job.end.is_some()).count() as u64,
             cut_off: cut.count() as u64,
             response_max_us: longest.map_or(0.0, |(response, _)| us(response)),

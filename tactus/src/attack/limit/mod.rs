@@ -14,6 +14,7 @@ pub mod set;
 
 use miette::{WrapErr, miette};
 use tactus_board::profile::Profile;
+use tactus_policy::reservation::Kind;
 
 use crate::check::Verdict;
 use crate::cli::AttackArguments;
@@ -120,7 +121,7 @@ impl<'s> Run<'s> {
                 period: cycles(subject.period),
                 deadline: cycles(subject.deadline),
                 least: cycles(subject.budget) / 2,
-                periodic: subject.kind == tactus_policy::reservation::Kind::Periodic,
+                periodic: subject.kind == Kind::Periodic,
             });
         }
         vcpus.push(Watched {
@@ -156,7 +157,7 @@ impl<'s> Run<'s> {
                 cycles,
             )
         });
-        let seen = seen.collect();
+        let seen: Vec<Seen> = seen.collect();
         let stays = facts.jobs.stays(set.subjects.len()).iter();
         let idle = stays.map(|stay| [stay.from, stay.to]).collect();
         Ok(Self {

@@ -27,7 +27,9 @@ struct Measures {
     rings: u64,
     /// Of each set the longest response by its bound of the vCPU for which the releases were chosen: the mean.
     over_bound_mean: Option<f64>,
-    /// The same of the vCPU that comes nearest to its bound.
+    /// The same of what it would be if the hypervisor took nothing.
+    undisturbed_over_bound_mean: Option<f64>,
+    /// The same as the first of the vCPU that comes nearest to its bound.
     nearest_mean: Option<f64>,
     over_bound_max: Option<f64>,
     server_over_bound_max: Option<f64>,
@@ -80,8 +82,11 @@ impl Report {
             rings: rung.map(|vcpu| vcpu.ended).sum(),
             over_bound_mean: mean(
                 vcpus()
-                    .filter(|vcpu| vcpu.is_target)
+                    .filter(|vcpu| vcpu.undisturbed_us.is_some())
                     .filter_map(VcpuJudged::over_bound),
+            ),
+            undisturbed_over_bound_mean: mean(
+                vcpus().filter_map(|vcpu| Some(vcpu.undisturbed_us? / vcpu.bound_us?)),
             ),
             nearest_mean: mean(nearest),
             over_bound_max: greatest(&mut vcpus().filter_map(VcpuJudged::over_bound)),
@@ -231,7 +236,7 @@ impl Report {
                 "vcpu": vcpu.name,
                 "kind": kind_name(vcpu.kind),
                 "jobs_are": vcpu.jobs.name(),
-                "target": vcpu.is_target,
+                "undisturbed_us": vcpu.undisturbed_us,
                 "jobs": vcpu.ended,
                 "cut_off": vcpu.cut_off,
                 "response_max_us": vcpu.response_max_us,
@@ -267,6 +272,7 @@ impl Report {
                 "jobs": measures.jobs,
                 "rings": measures.rings,
                 "response_over_bound_mean": measures.over_bound_mean,
+                "undisturbed_over_bound_mean": measures.undisturbed_over_bound_mean,
                 "response_over_bound_nearest_mean": measures.nearest_mean,
                 "response_over_bound_max": measures.over_bound_max,
                 "server_response_over_bound_max": measures.server_over_bound_max,

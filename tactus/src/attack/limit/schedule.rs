@@ -5,6 +5,11 @@ use std::collections::BinaryHeap;
 
 use fastrand::Rng;
 
+/// A vCPU is due so many ticks after the one with which it is said to be due together, at most: releases come a while after
+/// they are meant to, so that the order would be open otherwise.
+const LATER_MAX: u64 = 2_000;
+/// Parts of its deadline that these are at most.
+const LATER_PART: u64 = 20;
 /// Offsets that are tried at most.
 const OFFSETS_MAX: usize = 400;
 
@@ -58,47 +63,66 @@ fn ends(jobs: &[Job]) -> Vec<u64> {
     }
 }
 
-/// Where the first release of one of them has to be, all others being released at 0, so that a response of it is long that
-/// ends within so many ticks: by deadlines the job is due together with one of another (Spuri).
-pub fn worst_phase(members: &[Member], target: usize, length: u64, random: &mut Rng) -> u64 {
+/// A long response of a vCPU, and what leads to it. In ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Worst {
+    /// The vCPU's first release, all others being released at 0.
+    pub phase: u64,
+    /// The response.
+    pub response: u64,
+}
+
+/// The longest response of one of them that is found and ends within so many ticks. By deadlines the job is due together with
+/// one of another then (Spuri); by priorities all are released together.
+pub fn worst(members: &[Member], target: usize, length: u64, random: &mut Rng) -> Worst {
     let own = members[target];
-    if own.priority.is_some() {
-        return 0;
-    }
     let busy = busy_period(members, length).min(length.saturating_sub(own.deadline));
+    let later = LATER_MAX.min(own.deadline / LATER_PART);
     let mut offsets: Vec<u64> = members
         .iter()
         .flat_map(|member| {
             let due = (0..).map(|number| number * member.period + member.deadline);
             due.take_while(|due| *due < busy + own.deadline)
-                .filter_map(|due| due.checked_sub(own.deadline))
+                .filter_map(|due| (due + later).checked_sub(own.deadline))
         })
         .collect();
     offsets.sort_unstable();
     offsets.dedup();
     random.shuffle(&mut offsets);
     offsets.truncate(OFFSETS_MAX);
+    if own.priority.is_some() {
+        offsets.clear();
+    }
+    offsets.push(0);
+    let at = |offset: u64| (response_at(members, target, offset), u64::MAX - offset);
     // Of those with the same response the first.
-    let longest = offsets
-        .iter()
-        .max_by_key(|offset| (response_at(members, target, **offset), u64::MAX - **offset));
-    longest.map_or(0, |offset| offset % own.period)
+    let longest = offsets.into_iter().map(at).max().unwrap_or(at(0));
+    let (response, rest) = longest;
+    Worst {
+        phase: (u64::MAX - rest) % own.period,
+        response,
+    }
 }
 
 /// The response of its job at an offset.
 fn response_at(members: &[Member], target: usize, offset: u64) -> u64 {
-    let due = offset + members[target].deadline;
+    let own = members[target];
+    let due = offset + own.deadline;
     let mut jobs = Vec::new();
     for (index, member) in members.iter().enumerate() {
-        let first = if index == target {
+        let mut release = if index == target {
             offset % member.period
         } else {
             0
         };
-        let mut release = first;
-        while release + member.deadline <= due {
+        let comes_later = |release: u64| match (member.priority, own.priority) {
+            (Some(one), Some(target)) => one > target || release > due,
+            _ => release + member.deadline > due,
+        };
+        while !comes_later(release) {
             // Of those that are due together the target comes last.
-            let urgency = 2 * (release + member.deadline) + u64::from(index == target);
+            let by_deadline = 2 * (release + member.deadline) + u64::from(index == target);
+            let urgency = member.priority.map_or(by_deadline, |place| place as u64);
             jobs.push((release, index, member.cost, urgency));
             release += member.period;
         }
@@ -157,18 +181,30 @@ mod tests {
         assert_eq!(ends(&jobs), [13, 7, 21]);
     }
 
+    #[test]
+    fn by_priorities_the_lowest_waits_for_all() {
+        let mut members = [member(4, 1, 4), member(6, 2, 6), member(12, 3, 12)];
+        for (place, member) in members.iter_mut().enumerate() {
+            member.priority = Some(place);
+        }
+        let worst = worst(&members, 2, 100, &mut Rng::with_seed(1));
+        assert_eq!((worst.phase, worst.response), (0, 10));
+    }
+
     /// Spuri's example, with the longest response not at the common release.
     #[test]
     fn the_worst_phase_need_not_be_the_common_release() {
         let members = [member(4, 1, 4), member(6, 2, 9), member(8, 3, 6)];
         let mut random = Rng::with_seed(1);
         for target in 0..3 {
-            let phase = worst_phase(&members, target, 24, &mut random);
+            let worst = worst(&members, target, 24, &mut random);
+            let phase = worst.phase;
             let responses = (0..24).map(|offset| response_at(&members, target, offset));
             let all = (0..).map(|n| phase + n * members[target].period);
             let found = all.take_while(|offset| *offset < 24);
             let found = found.map(|offset| response_at(&members, target, offset));
-            assert_eq!(found.max(), responses.max());
+            assert_eq!(found.max(), responses.clone().max());
+            assert_eq!(Some(worst.response), responses.max());
         }
     }
 }

@@ -29,6 +29,9 @@ const BUDGET_MIN: u64 = 500;
 const DRAWS_MAX: usize = 100;
 /// Ticks of the board's start, and of that of each VM, on the slower of the profiles.
 const START: [u64; 2] = [1_500_000, 250_000];
+/// Ticks from one ring to the next for a vCPU that is not woken by it: each makes an interrupt on the hart, as often as the
+/// hypervisor lets it, once in a deferral period.
+const NOISE_PERIOD: u64 = 5_001;
 /// Ticks by which a vCPU that is woken is started sooner than two of its periods before its first job.
 const LEAD: u64 = 10_000;
 
@@ -90,6 +93,8 @@ pub struct Set {
     pub subjects: Vec<Subject>,
     /// The one for which the phases are as bad as can be found.
     pub target: usize,
+    /// Ticks of its longest response that is found, where the hypervisor takes nothing.
+    pub undisturbed: u64,
     /// When the first job is released, in ticks.
     pub start: u64,
     /// Best-effort slices.
@@ -164,6 +169,7 @@ impl Set {
             by_priority: random.bool(),
             subjects,
             target: random.usize(..count),
+            undisturbed: 0,
             start: START[0] + START[1] * (count as u64 + 2) + 2 * longest + LEAD,
             slice: ["1ms", "10ms", "100ms", "1s"][random.usize(..4)],
             load: ["compute", "memory"][random.usize(..2)],
@@ -224,8 +230,9 @@ impl Set {
             priority: self.by_priority.then_some(index),
         };
         let members: Vec<Member> = self.subjects.iter().enumerate().map(member).collect();
-        let phase = schedule::worst_phase(&members, self.target, length, random);
-        self.subjects[self.target].phase = phase;
+        let worst = schedule::worst(&members, self.target, length, random);
+        self.subjects[self.target].phase = worst.phase;
+        self.undisturbed = worst.response;
     }
 
     /// Its description.
@@ -236,15 +243,12 @@ impl Set {
         );
         let mut rings = String::new();
         let mut channels = String::new();
-        let rung = self.subjects.iter().enumerate();
-        let rung = rung.filter(|(_, subject)| subject.jobs == Jobs::Ring);
-        for (channel, (index, subject)) in rung.enumerate() {
-            let first = self.start + subject.phase;
-            let _ = write!(
-                rings,
-                " first{channel}={first} period{channel}={}",
-                subject.period
-            );
+        for (index, subject) in self.subjects.iter().enumerate() {
+            let (first, period) = match subject.jobs {
+                Jobs::Ring => (self.start + subject.phase, subject.period),
+                _ => (self.start, NOISE_PERIOD),
+            };
+            let _ = write!(rings, " first{index}={first} period{index}={period}");
             let _ = write!(
                 channels,
                 "\n[[channel]]\nname = \"rings{index}\"\nbetween = [\"ringer\", \"{}\"]\nsize = \"4KiB\"\n",
@@ -260,13 +264,11 @@ impl Set {
              [[vm.vcpu]]\nclass = \"be\"\nharts = [0]\n",
             self.load
         );
-        if !rings.is_empty() {
-            let _ = write!(
-                text,
-                "\n[[vm]]\nname = \"ringer\"\nimage = \"@limit\"\ncounters = true\nmemory = \"4MiB\"\n\
-                 bootargs = \"jobs=ringer{rings}\"\n\n[[vm.vcpu]]\nclass = \"be\"\nharts = [1]\npriority = 1\n"
-            );
-        }
+        let _ = write!(
+            text,
+            "\n[[vm]]\nname = \"ringer\"\nimage = \"@limit\"\ncounters = true\nmemory = \"4MiB\"\n\
+             bootargs = \"jobs=ringer{rings}\"\n\n[[vm.vcpu]]\nclass = \"be\"\nharts = [1]\npriority = 1\n"
+        );
         text + &channels
     }
 
