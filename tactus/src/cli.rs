@@ -609,7 +609,7 @@ pub struct AttackArguments {
           value_parser = clap::value_parser!(u64).range(1..))]
     pub random: Option<u64>,
     /// With --random: no attacks, but sets of real-time vCPUs with the largest budgets that are admitted, job by job
-    #[arg(long, requires = "random", conflicts_with = "attacks")]
+    #[arg(long, requires = "random", conflicts_with_all = ["file", "attacks"])]
     pub near_limit: bool,
     /// Watch this VM, and do not replace it; may be repeated [default: each VM with a reserved real-time vCPU]
     #[arg(long = "victim", value_name = "VM")]

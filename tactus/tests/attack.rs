@@ -208,7 +208,7 @@ fn what_cannot_be_attacked_is_told() {
             "cannot be used with",
         ),
         (&["--random", "0"], "0 is not in 1"),
-        (&["--near-limit", "systems/rt.toml"], "--random"),
+        (&["--near-limit", "systems/rt.toml"], "cannot be used with"),
         (&[], "required arguments were not provided"),
         (&["systems/interference.toml", "--ms", "0"], "0 is not in 1"),
     ] {
@@ -283,7 +283,6 @@ fn sets_at_the_limit_hold_what_is_stated() {
         "{measures:#}"
     );
     assert!(measure("response_over_model_max") <= 1.0, "{measures:#}");
-    assert!(measure("usable_budget_ratio_min") >= 1.0, "{measures:#}");
     assert!(measure("release_lateness_uncounted") == 0.0, "{measures:#}");
     for made in report["made"].as_array().expect("it has such systems") {
         let [vcpus, jobs] = ["made", "jobs"].map(|name| made[name].as_u64());

@@ -2,7 +2,8 @@
 //! jobs: it is released on its grid, and executes its budget, but for `margin` ticks, before its deadline.
 //!
 //! Boot arguments: `turns=N` (100); `seed=N` (1): what all random numbers are made of; `cycles=N`: those of a tick;
-//! `margin=N`: ticks that a job takes to ask for its reservation.
+//! `margin=N`: ticks that a job takes to ask for its reservation, and what this
+//! VM's own calls for others take of it.
 #![no_std]
 #![no_main]
 
@@ -43,27 +44,46 @@ static CYCLES: AtomicU64 = AtomicU64::new(0);
 static MARGIN: AtomicU64 = AtomicU64::new(0);
 static STACKS: [RtStack<4096>; COUNT] = [const { RtStack::new() }; COUNT];
 
+/// A job.
+#[derive(Clone, Copy, Debug)]
+struct Job {
+    release: u64,
+    /// Period, budget and deadline, as they are told at its begin.
+    times: [u64; 3],
+    /// They are those of the job before.
+    settled: bool,
+}
+
 /// What a vCPU does.
 fn control(counts: &'static Counts) {
     let cycles = CYCLES.load(Ordering::Relaxed);
     let margin = MARGIN.load(Ordering::Relaxed);
-    let mut before = None;
+    let mut before: Option<Job> = None;
     loop {
         let status = rt::status().expect("it has a reservation");
-        let release = status.record.release;
-        let times = [status.period, status.budget, status.deadline];
-        // With a change a new grid begins.
-        if before.is_some_and(|(last, old)| old == times && release != last + times[0]) {
-            counts.off_grid.fetch_add(1, Ordering::Relaxed);
+        let now = Job {
+            release: status.record.release,
+            times: [status.period, status.budget, status.deadline],
+            // A change is told before the job with which it begins; a new grid begins with that.
+            settled: before
+                .is_some_and(|job| job.times == [status.period, status.budget, status.deadline]),
+        };
+        let [period, mut budget, mut deadline] = now.times;
+        if let Some(last) = before {
+            if now.settled && last.settled && now.release != last.release + period {
+                counts.off_grid.fetch_add(1, Ordering::Relaxed);
+            }
+            budget = budget.min(last.times[1]);
+            deadline = deadline.max(last.times[2]);
         }
-        before = Some((release, times));
-        execute((status.budget - margin) * cycles);
-        let response = time::now() - release;
-        let late = u64::from(response > status.deadline);
+        before = Some(now);
+        execute((budget - margin) * cycles);
+        let response = time::now() - now.release;
+        let late = u64::from(response > deadline);
         counts.late.fetch_add(late, Ordering::Relaxed);
         counts
             .response_max
-            .fetch_max(1000 * response / status.deadline, Ordering::Relaxed);
+            .fetch_max(1000 * response / deadline, Ordering::Relaxed);
         counts.jobs.fetch_add(1, Ordering::Relaxed);
         rt::yield_now();
     }
@@ -150,8 +170,11 @@ fn main() {
             }
             Some((vcpu, _)) if random.next().is_multiple_of(2) => done.delete(vcpu),
             Some((vcpu, hart)) => {
-                let changed = done.ask(wanted, |times| vcpu.change(times));
-                done.changed += u64::from(changed.is_some());
+                // Its first job has to know what it has.
+                if vcpu.status().expect("it runs").record.jobs > 1 {
+                    let changed = done.ask(wanted, |times| vcpu.change(times));
+                    done.changed += u64::from(changed.is_some());
+                }
                 vcpus[index] = Some((vcpu, hart));
             }
         }
