@@ -93,7 +93,7 @@ pub fn run(seed: u64, ms: u64) -> Result<Made, Unfit> {
     let mut random = Rng::with_seed(seed);
     let name = PROFILES[random.usize(..PROFILES.len())];
     let profile = Profile::named(name).ok_or_else(|| miette!("there is no board `{name}`"))?;
-    let cycles = profile.clock_hz / u64::from(profile.timebase_hz);
+    let cycles = profile.clock_hz / profile.timebase_hz;
     let turns = (ms / MS_PER_TURN).max(1);
     let slice = ["1ms", "10ms", "100ms", "1s"][random.usize(..4)];
     let text = format!(
