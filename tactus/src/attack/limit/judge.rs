@@ -233,7 +233,7 @@ pub fn judge(seed: u64, set: &Set, refused: usize, run: &Run<'_>) -> Judged {
 
 /// Of each vCPU the latest that each of its jobs can have ended.
 fn latest_ends(set: &Set, run: &Run<'_>, stated: &Stated) -> Vec<Vec<u64>> {
-    let mut works: Vec<(Work, usize, usize)> = Vec::new();
+    let mut works: Vec<(Work, usize, Option<usize>)> = Vec::new();
     for (index, (subject, seen)) in set.subjects.iter().zip(&run.seen).enumerate() {
         let latency = if subject.jobs.are_woken() {
             stated.latency
@@ -254,7 +254,20 @@ fn latest_ends(set: &Set, run: &Run<'_>, stated: &Stated) -> Vec<Vec<u64>> {
                 urgency,
                 urgency_late: urgency + later,
             };
-            works.push((work, index, number));
+            works.push((work, index, Some(number)));
+            if job.cut_off && subject.jobs != Jobs::Cut {
+                // What was left of it comes with the vCPU's next budget, at a time that is not known.
+                let rest = Work {
+                    released: [
+                        job.release,
+                        job.release + 2 * cycles(&run.profile, subject.period),
+                    ],
+                    cost: cycles(&run.profile, subject.budget) + stated.job,
+                    urgency: if set.by_priority { urgency } else { 0 },
+                    urgency_late: urgency + later,
+                };
+                works.push((rest, index, None));
+            }
         }
     }
     works.sort_by_key(|(work, ..)| work.released[0]);
@@ -267,7 +280,9 @@ fn latest_ends(set: &Set, run: &Run<'_>, stated: &Stated) -> Vec<Vec<u64>> {
         .map(|seen| vec![0; seen.jobs.len()])
         .collect();
     for ((_, index, number), end) in works.into_iter().zip(ends) {
-        latest[index][number] = end;
+        if let Some(number) = number {
+            latest[index][number] = end;
+        }
     }
     latest
 }

@@ -102,7 +102,8 @@ fn by_marks(stays: &[Stay], released: &[Hit], cycles: impl Fn(u64) -> u64) -> Ve
         let Some(last) = stays.last() else { continue };
         let mut own = None;
         while let Some(hit) = hits.next_if(|hit| hit.cycle < last.to) {
-            own = Some(hit.arguments[0]);
+            // A later one is of a job that begins without a wait, as the last one was cut off.
+            own.get_or_insert(hit.arguments[0]);
         }
         if let Some(release) = own {
             jobs.push(Job::of(cycles(release), stays));
