@@ -41,10 +41,10 @@ impl Criticality {
         }
     }
 
-    /// Whether its jobs get nothing in the hart's mode.
+    /// Whether its jobs get nothing in the high mode.
     #[inline(always)]
-    pub const fn drops(&self, high_mode: bool) -> bool {
-        high_mode & self.low
+    pub const fn is_low(&self) -> bool {
+        self.low
     }
 
     /// Whether the job has more than its budget, and has not been given it.
@@ -54,7 +54,7 @@ impl Criticality {
 
     /// What becomes of the job. `extends`: it may be given more.
     pub fn judge(&mut self, account: &mut Account, high_mode: bool, extends: bool) -> Job {
-        if self.drops(high_mode) {
+        if high_mode && self.low {
             Job::Dropped
         } else if account.left() != 0 {
             Job::GoesOn

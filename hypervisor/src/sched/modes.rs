@@ -6,6 +6,7 @@
 use crate::body::Body;
 use crate::hart::context::Local;
 use crate::vm::Vcpu;
+use core::hint::cold_path;
 use core::sync::atomic::Ordering;
 use tactus_abi::blob;
 pub use tactus_policy::modes::Criticality;
@@ -18,8 +19,13 @@ pub const fn criticality(config: &blob::Vcpu) -> Criticality {
 }
 
 /// Whether a vCPU's job gets nothing in the mode of this hart.
-pub const fn drops(local: &Local, body: &Body) -> bool {
-    body.criticality.drops(local.high_mode)
+#[inline(always)]
+pub fn drops(local: &Local, body: &Body) -> bool {
+    if !body.criticality.is_low() {
+        return false;
+    }
+    cold_path();
+    local.high_mode
 }
 
 /// Whether the current vCPU's job goes on when its budget is spent. While an image is loaded, that is no part of a job.

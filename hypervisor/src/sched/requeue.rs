@@ -46,7 +46,7 @@ pub fn put_prev(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
 pub fn requeue(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     let (local, body) = cx.with_body(vcpu);
     let waits = vcpu.state.get() == State::Waiting;
-    let is_over = body.reserved && !waits && modes::is_over(local, vcpu, body);
+    let is_over = !waits && body.reserved && modes::is_over(local, vcpu, body);
     let descheduled = Descheduled {
         class: vcpu.class,
         waits,

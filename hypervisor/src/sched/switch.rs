@@ -54,8 +54,8 @@ pub fn account(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
 #[inline(never)]
 fn charge(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
     // Where its budget is over, that has been done, and another has its place: what was sent since comes in that one's time.
-    let in_time = now < local.timer.budget_end();
-    if in_time && local.hart.interrupts.load(Ordering::Relaxed) != local.interrupts_seen {
+    let in_time = |local: &Local| now < local.timer.budget_end();
+    if local.hart.interrupts.load(Ordering::Relaxed) != local.interrupts_seen && in_time(local) {
         local.credit_interrupts();
     }
     if let Some(account) = &mut body.account {

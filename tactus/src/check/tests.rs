@@ -1132,7 +1132,8 @@ fn too_many_reservations() {
     let files = files();
     let text = |number: usize| {
         let mut text = "[system]\nplatform = \"mpsoc\"\nharts = 1\n".to_owned();
-        let vcpu = "[[vm.vcpu]]\nclass = \"rt\"\nhart = 0\nperiod = \"100ms\"\nbudget = \"1ms\"\n";
+        let vcpu =
+            "[[vm.vcpu]]\nclass = \"rt\"\nhart = 0\nperiod = \"100ms\"\nbudget = \"400us\"\n";
         for (vm, vcpus) in [16, 16, number - 32].into_iter().enumerate() {
             text +=
                 &format!("[[vm]]\nname = \"vm{vm}\"\nimage = \"guest.elf\"\nmemory = \"4MiB\"\n");

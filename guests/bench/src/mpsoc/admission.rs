@@ -16,7 +16,7 @@ use crate::refuse;
 /// Ticks of the shortest random period; the longest is 32 times that. 5 ms on the present platforms.
 const PERIOD: u64 = 50_000;
 /// Ticks of the smallest budget that is admitted: twice the time of an interrupt, as the profile `mpsoc` states it.
-const LEAST: u64 = 160;
+const LEAST: u64 = 240;
 /// Utilization of the hart by all reservations, at most, in thousandths, in half of the rounds; less in the others.
 const USED: u64 = 900;
 
