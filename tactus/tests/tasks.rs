@@ -1,4 +1,4 @@
-//! A guest's job that needs more than a budget, on the board: measured beside the bound of `tactus check`.
+//! What `tactus check` says of the tasks and chains of guests, beside what is measured on the board.
 
 use tactus::artifacts::Artifacts;
 use tactus::check::{Verdict, check_file};
@@ -34,10 +34,14 @@ fn system(noise: &str) -> String {
     system
 }
 
+fn checked(system: &str) -> Verdict {
+    let file = written(system);
+    check_file(file.path(), &Artifacts::Workspace)
+}
+
 /// The bound of the only task, in ticks.
 fn bound(system: &str) -> u64 {
-    let file = written(system);
-    let verdict: Verdict = check_file(file.path(), &Artifacts::Workspace);
+    let verdict = checked(system);
     let [vcpu] = verdict.tasks.vcpus.as_slice() else {
         panic!("one vCPU with tasks")
     };
@@ -66,4 +70,78 @@ fn a_job_of_several_budgets_is_done_within_its_bound() {
             "{noise}: {measured} s, bound {bound} s"
         );
     }
+}
+
+/// From the ring of a VM on another hart to the end of the task that answers it, below a more urgent vCPU.
+const CHAIN: &str = r#"
+[system]
+platform = "soc"
+harts = 2
+
+[[vm]]
+name = "server"
+image = "@release-selftest"
+memory = "4MiB"
+bootargs = "role=server answer_us=250 period_us=1"
+
+[[vm.vcpu]]
+class = "rt"
+hart = 0
+period = "5ms"
+budget = "400us"
+
+[[vm.task]]
+name = "answer"
+period = "10ms"
+wcet = "300us"
+priority = 1
+stimulus = "interrupt"
+
+[[vm]]
+name = "urgent"
+image = "@bench-load"
+memory = "4MiB"
+bootargs = "load=compute"
+console = false
+
+[[vm.vcpu]]
+class = "rt"
+hart = 0
+period = "1ms"
+budget = "400us"
+
+[[vm]]
+name = "ringer"
+image = "@release-selftest"
+memory = "4MiB"
+bootargs = "role=ringer every_us=10137"
+
+[[vm.vcpu]]
+class = "be"
+harts = [1]
+
+[[channel]]
+name = "rings"
+between = ["ringer", "server"]
+size = "4KiB"
+
+[[chain]]
+name = "answered"
+deadline = "10ms"
+steps = ["rings", "server.answer"]
+"#;
+
+#[test]
+fn a_chain_is_done_within_its_bound() {
+    let verdict = checked(CHAIN);
+    let [chain] = verdict.chains.as_slice() else {
+        panic!("{:?}", verdict.problems)
+    };
+    let bound = chain.bound() as f64 / 1e3;
+    let outcome = run_text(On::Board, CHAIN, Some("server"));
+    let measured = figure(&outcome, "server", "late_ticks_max") / 10.0;
+    println!("{measured:.1} us, bound {bound:.1} us");
+    assert!(measured <= bound, "{measured} us, bound {bound} us");
+    // Once at least it waits for a whole job of the more urgent one.
+    assert!(measured > 250.0 + 400.0, "{measured} us");
 }

@@ -158,14 +158,15 @@ impl Samples {
         sorted.get(place).copied().unwrap_or(0)
     }
 
-    /// The variance, with these values as the whole population.
+    /// The variance, with these values as the whole population, and of their being whole numbers: 1/12, which is all that is
+    /// known of the true values where all are alike.
     pub fn variance(&self) -> Thousandths {
         let values = &self.values[..self.count];
         let count = values.len() as u128;
         let sum: u128 = values.iter().map(|value| u128::from(*value)).sum();
         let squares: u128 = values.iter().map(|value| u128::from(*value).pow(2)).sum();
         let scaled = (count * squares - sum * sum) * 1000;
-        Thousandths(scaled.checked_div(count * count).unwrap_or(0) as u64)
+        Thousandths(scaled.checked_div(count * count).unwrap_or(0) as u64 + 1000 / 12)
     }
 
     /// Reports the values, and `NAME_cycles`, their median, `NAME_q1_cycles` and `NAME_q3_cycles`, the other quartiles,

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use miette::{WrapErr, miette};
 use tactus_board::profile::Profile;
+use tactus_planning::analysis::Criticality;
 use tactus_policy::reservation::Kind;
 
 use crate::artifacts::Artifacts;
@@ -286,7 +287,8 @@ impl Lab {
         (product / u128::from(self.profile.timebase_hz)) as u64
     }
 
-    /// The vCPUs of these VMs that have reservations.
+    /// The vCPUs of these VMs that have reservations. Those of low criticality are left out: nothing is promised to them when
+    /// a job of another one overruns.
     fn watched(&self, victims: &[usize], attacker: Option<usize>) -> Vec<(Watched, jobs::Watched)> {
         let guarantee = &self.guarantee;
         let mut all = Vec::new();
@@ -297,12 +299,17 @@ impl Lab {
                 let Some(times) = vcpu.reservation else {
                     continue;
                 };
+                let budget = match vcpu.criticality {
+                    Criticality::Low => continue,
+                    // A job is cut off when it has used up this one.
+                    Criticality::High { budget } => budget.unwrap_or(times.budget),
+                };
                 let name = format!("{}.{number}", self.plan.vms[vm].name);
                 let watched = Watched {
                     linked,
                     period: self.cycles(times.period),
                     deadline: self.cycles(times.deadline),
-                    budget: self.cycles(times.budget),
+                    budget: self.cycles(budget),
                     bound: bound(guarantee, &name).map(|ticks| self.cycles(ticks)),
                     name,
                     vm,
@@ -316,7 +323,7 @@ impl Lab {
                     period: watched.period,
                     deadline: watched.deadline,
                     // An interrupt that was sent before the vCPU had the hart may reach it after, and is charged to it.
-                    least: self.cycles(times.budget.saturating_sub(guarantee.interrupt)),
+                    least: self.cycles(budget.saturating_sub(guarantee.interrupt)),
                     periodic: vcpu.kind == Kind::Periodic,
                 };
                 all.push((watched, jobs));

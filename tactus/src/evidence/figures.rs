@@ -34,7 +34,7 @@ impl Figure {
 }
 
 /// All of them, in the order of the report.
-pub(super) const FIGURES: [Figure; 17] = [
+pub(super) const FIGURES: [Figure; 18] = [
     Figure {
         name: "is there enough time at all",
         formula: "sum of cost / period                              <=  1 - be_reserve\n\
@@ -92,6 +92,12 @@ pub(super) const FIGURES: [Figure; 17] = [
         name: "what several servers of a higher priority can have run",
         formula: "together(t) = sum of cost + max(0, t - ahead) * cost / period",
         source: "derived in the book; compared with every schedule of small sets and with an independent analysis",
+        section: "By priorities",
+    },
+    Figure {
+        name: "has it within, by priorities, in the high mode",
+        formula: "t = held + (floor(t / service_period) + 1) * service + budget_high + 2 * job + others_high(t) + low(t of the low mode) + dropped(t) * job",
+        source: "Baruah, Burns and Davis, RTSS 2011 (AMC-rtb); compared with random schedules",
         section: "By priorities",
     },
     Figure {

@@ -511,8 +511,9 @@ impl System<'_> {
                 reservation: seen.checked.reservation,
                 kind: seen.checked.kind,
                 criticality: seen.checked.criticality,
-                in_low_mode: analysis::low_mode_response(&tasks, place, overheads)
-                    .filter(|_| has_modes && has_bound)
+                in_low_mode: (has_modes && has_bound)
+                    .then(|| analysis::low_mode_response(&tasks, place, overheads))
+                    .flatten()
                     .map(|response| response.ticks),
                 start: analysis::fixed_priority_start(&tasks, place, overheads)
                     .filter(|_| has_bound)
