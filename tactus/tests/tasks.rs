@@ -96,6 +96,7 @@ period = "10ms"
 wcet = "300us"
 priority = 1
 stimulus = "interrupt"
+jitter = "1ms"
 
 [[vm]]
 name = "urgent"
