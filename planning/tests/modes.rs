@@ -76,10 +76,9 @@ fn schedule(vcpus: &[Vcpu], waits: &[u64], overruns: &[bool]) -> Vec<u64> {
             next[i] = now + vcpu.period + waits[(released + i) % waits.len()];
             released += 1;
         }
-        let dropped = |i: usize| high_mode && vcpus[i].criticality == Criticality::Low;
-        for i in 0..vcpus.len() {
-            if dropped(i) {
-                jobs[i] = None;
+        for (job, vcpu) in jobs.iter_mut().zip(vcpus) {
+            if high_mode && vcpu.criticality == Criticality::Low {
+                *job = None;
             }
         }
         let Some(first) = jobs.iter().position(Option::is_some) else {
