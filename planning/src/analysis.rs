@@ -153,12 +153,7 @@ pub(crate) fn gross(task: &Task, overheads: &Overheads) -> Reservation {
 
 /// `a` by `b` in parts of a tick, see [`ticks`].
 pub(crate) const fn parts(a: u64, b: u64) -> u128 {
-    if b >> PART_BITS != 0 {
-        return ((a as u128) << PART_BITS) / b as u128;
-    }
-    // Two divisions of 64 bits take a tenth of the time of one of 128.
-    let (whole, rest) = (a / b, a % b);
-    ((whole as u128) << PART_BITS) + ((rest << PART_BITS) / b) as u128
+    ((a as u128) << PART_BITS) / b as u128
 }
 
 /// Parts of a tick as ticks, rounded up. Each summand was rounded down: that is no tick in all, as there are far fewer of them than parts.
