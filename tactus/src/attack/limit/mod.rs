@@ -41,7 +41,7 @@ const TICK: Nanoseconds = Nanoseconds(100);
 /// Ticks before the first release from which all costs are charged.
 const TIMED_BEFORE: u64 = 10_000;
 
-/// Runs the systems of `count` seeds, from that of the command line on: sets, and one in [`MADE_EVERY`] whose vCPUs are made.
+/// Runs the systems of `count` seeds, from that of the command line on: sets, and one in four whose vCPUs are made.
 ///
 /// # Errors
 /// Guests cannot be built, or the machine cannot be run.
