@@ -450,8 +450,8 @@ impl Board {
             .map(|device| (device.name.as_str(), device.base, device.size))
     }
 
-    /// Keeps books on what these guests pay to reload lines that they have lost, from here on while the pace is timed. The
-    /// run is the same.
+    /// Keeps books on what these guests pay to reload lines that they have lost, from here on while the pace is timed.
+    /// The run is the same.
     pub fn watch_reloads(&mut self, watch: timing::Watch) {
         self.machine.timing.watch_reloads(watch);
     }

@@ -42,8 +42,8 @@ pub struct Ranked {
 
 /// What a vCPU has while a job of its hart overruns its budget (Vestal, RTSS 2007).
 ///
-/// A hart is in its *low mode* until a job has used up its budget and has more in the high mode. From then on it is in its
-/// *high mode*, until it has no real-time work left.
+/// A hart is in its *low mode* until a job has used up its budget and has more in the high mode. From then on it is in
+/// its *high mode*, until it has no real-time work left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Criticality {
     /// It keeps its budget in both modes.
@@ -70,8 +70,8 @@ impl Ranked {
         }
     }
 
-    /// What its jobs may cost in whichever mode costs more, with the overheads of a job. A job that overruns has the hart
-    /// twice.
+    /// What its jobs may cost in whichever mode costs more, with the overheads of a job. A job that overruns has the
+    /// hart twice.
     fn gross(&self, overheads: &Overheads) -> Option<Task> {
         let mut task = self.most(overheads)?;
         task.reservation = gross(&task, overheads);
@@ -131,8 +131,8 @@ pub fn utilisation(tasks: &[Task], overheads: &Overheads) -> u64 {
         )
 }
 
-/// What the hypervisor takes within `length` on a hart with so many real-time vCPUs, beside what it takes for jobs that count
-/// in whole: what is less urgent may be released within it, each once.
+/// What the hypervisor takes within `length` on a hart with so many real-time vCPUs, beside what it takes for jobs that
+/// count in whole: what is less urgent may be released within it, each once.
 fn taken(overheads: &Overheads, vcpus: usize, length: u64) -> u64 {
     hypervisor(overheads, length) - overheads.blocking + held(overheads, vcpus)
 }
@@ -446,8 +446,8 @@ fn search(tasks: &[Task], which: usize, overheads: &Overheads, later: u64) -> Op
 /// deferrable servers: Bernat and Burns, RTSS 1999). Those of equal priority count as more urgent. `None`: it has no
 /// reservation, there is one before it without, or it may be longer than its deadline.
 ///
-/// Of a vCPU of low criticality it is that in the low mode. Of one of high criticality it is the longest in any mode, of
-/// jobs with the budget of that mode.
+/// Of a vCPU of low criticality it is that in the low mode. Of one of high criticality it is the longest in any mode,
+/// of jobs with the budget of that mode.
 pub fn fixed_priority_response(
     vcpus: &[Ranked],
     which: usize,
@@ -504,9 +504,9 @@ impl Until {
 
 /// The longest time from a release of the vCPU until so much of that job is spent.
 ///
-/// In the high mode it is the response time of adaptive mixed criticality (AMC-rtb: Baruah, Burns and Davis, RTSS 2011). The
-/// hart changes its mode before the job would be done in the low mode. So those of low criticality have executed what they
-/// may by then, and each job of theirs after that costs its overhead:
+/// In the high mode it is the response time of adaptive mixed criticality (AMC-rtb: Baruah, Burns and Davis, RTSS
+/// 2011). The hart changes its mode before the job would be done in the low mode. So those of low criticality have
+/// executed what they may by then, and each job of theirs after that costs its overhead:
 ///
 /// ```text
 /// t = taken(t) + own + executed by those of high criticality(t) + by those of low criticality(low) + dropped(t)
@@ -545,14 +545,7 @@ fn ranked_search(
         }
     };
     let is_low = |one: &&&Ranked| one.criticality == Criticality::Low;
-    let usual = |one: &Ranked| {
-        let task = one.task?;
-        let reservation = gross(&task, overheads);
-        Some(Task {
-            reservation,
-            ..task
-        })
-    };
+    let usual = |one: &Ranked| Ranked::new(one.priority, one.task).gross(overheads);
     let more_urgent = MoreUrgent::new(before.iter().filter_map(|one| usual(one)));
     let high = before.iter().filter(|one| !is_low(one));
     let high = MoreUrgent::new(high.filter_map(|one| one.gross(overheads)));

@@ -82,8 +82,8 @@ pub struct Supply {
 }
 
 impl Supply {
-    /// The supply of a vCPU that has its budget `within` a time after each release, and runs these tasks. `held`: the longest
-    /// that the hypervisor holds it up at a time, [`tactus_policy::demand::held`].
+    /// The supply of a vCPU that has its budget `within` a time after each release, and runs these tasks. `held`: the
+    /// longest that the hypervisor holds it up at a time, [`tactus_policy::demand::held`].
     pub fn new(
         reservation: Reservation,
         kind: Kind,

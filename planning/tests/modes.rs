@@ -47,8 +47,9 @@ struct Job {
     needs: u64,
 }
 
-/// The longest response of each vCPU, tick by tick: jobs come no more often than the period, after `waits[n]` ticks more,
-/// and each n-th overruns its budget as `overruns` says. Of a vCPU of low criticality jobs that are dropped do not count.
+/// The longest response of each vCPU, tick by tick: jobs come no more often than the period, after `waits[n]` ticks
+/// more, and each n-th overruns its budget as `overruns` says. Of a vCPU of low criticality jobs that are dropped do
+/// not count.
 fn schedule(vcpus: &[Vcpu], waits: &[u64], overruns: &[bool]) -> Vec<u64> {
     let mut jobs: Vec<Option<Job>> = vec![None; vcpus.len()];
     let mut next: Vec<u64> = (0..vcpus.len()).map(|i| waits[i % waits.len()]).collect();

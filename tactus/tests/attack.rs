@@ -261,9 +261,9 @@ fn a_job_pays_for_the_work_deferred_in_its_time() {
     assert_eq!(code, Some(0), "{stdout}{stderr}");
 }
 
-/// Sets of real-time vCPUs with the largest budgets that are admitted, and one that a guest makes at the limit. In that of
-/// seed 25 an interrupt is sent to the hart between a budget's end and the switch from the vCPU: once that vCPU then had a
-/// rest of its budget, and waited for all of another one's job that was due later.
+/// Sets of real-time vCPUs with the largest budgets that are admitted, and one that a guest makes at the limit. In that
+/// of seed 25 an interrupt is sent to the hart between a budget's end and the switch from the vCPU: once that vCPU then
+/// had a rest of its budget, and waited for all of another one's job that was due later.
 #[test]
 fn sets_at_the_limit_hold_what_is_stated() {
     let arguments = ["--random", "6", "--near-limit", "--seed", "23", "--json"];

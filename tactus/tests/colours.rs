@@ -184,8 +184,8 @@ fn reload_cost(outcome: &Outcome) -> Cost {
     victim.reloads.preemptions
 }
 
-/// A preemption costs lines of the L1 caches, which come from the L2 cache; beside a neighbour that sweeps through memory also
-/// lines that the L2 cache has lost, unless it is divided.
+/// A preemption costs lines of the L1 caches, which come from the L2 cache; beside a neighbour that sweeps through
+/// memory also lines that the L2 cache has lost, unless it is divided.
 #[test]
 fn colours_shrink_what_a_preemption_costs() {
     // soc's l2_latency.

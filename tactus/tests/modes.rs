@@ -1,13 +1,13 @@
-//! Budget modes: when a job of high criticality overruns its budget, it is given the larger one, those of low criticality
-//! get nothing until the hart has no real-time work, and all others have their budgets in time.
+//! Budget modes: when a job of high criticality overruns its budget, it is given the larger one, those of low
+//! criticality get nothing until the hart has no real-time work, and all others have their budgets in time.
 
 use tactus::run::session::{Outcome, Verdict};
 use tactus_abi::hypercall::JobRecord;
 
 use crate::harness::{On, assert_verdict, explain, on_both, run_text};
 
-/// The engine needs 400 us, and 1.9 ms in each eighth job. The camera and the brake compute all the time. With a budget of
-/// 2 ms for the engine, always, `tactus check` refuses the brake.
+/// The engine needs 400 us, and 1.9 ms in each eighth job. The camera and the brake compute all the time. With a budget
+/// of 2 ms for the engine, always, `tactus check` refuses the brake.
 const SYSTEM: &str = include_str!("../../systems/mixed-criticality.toml");
 
 /// Ticks of a microsecond.

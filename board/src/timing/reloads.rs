@@ -1,21 +1,21 @@
 //! What it costs guests to reload cache lines that they lost while they did not have their hart.
 //!
-//! A watched guest *stops* when its hart leaves it, and *resumes* when the hart runs it again. At a stop the books take a
-//! copy of the keys of its hart's L1 caches and of the L2 cache. At the resume they compare it with what is there then: a
-//! line that was there and is gone is *lost*. When the guest first asks for a lost line, it pays what the access costs, less
-//! what it would have cost if the line were where it was. That sum is the *reload cost*.
+//! A watched guest *stops* when its hart leaves it, and *resumes* when the hart runs it again. At a stop the books take
+//! a copy of the keys of its hart's L1 caches and of the L2 cache. At the resume they compare it with what is there
+//! then: a line that was there and is gone is *lost*. When the guest first asks for a lost line, it pays what the
+//! access costs, less what it would have cost if the line were where it was. That sum is the *reload cost*.
 //!
 //! * It is counted for the guest's own accesses alone: fetches, loads, stores, atomics and page table walks.
-//! * A line that is lost and asked for only after a later stop counts where it was lost: lost lines are carried over a stop,
-//!   unless the guest waited. What a guest had before it waited is no part of what it does next.
+//! * A line that is lost and asked for only after a later stop counts where it was lost: lost lines are carried over a
+//!   stop, unless the guest waited. What a guest had before it waited is no part of what it does next.
 //! * A line that the guest itself evicts after it has resumed is not lost, nor one that another hart evicts then.
-//! * A store counts with all the time that its line takes, though the hart continues while the store buffer waits for it.
-//!   So the sum is never less than what the guest waits for its lines.
+//! * A store counts with all the time that its line takes, though the hart continues while the store buffer waits for
+//!   it. So the sum is never less than what the guest waits for its lines.
 //! * TLBs, predictors and the memory's open rows are not looked at.
 //!
 //! Stops are told apart by what the hart does until the resume: a *preemption* if another guest has it, or it waits;
-//! otherwise only what runs below the guests had it, an *interruption*. After its own call, from which a guest returns at
-//! once, nothing is lost: that is what it asked for.
+//! otherwise only what runs below the guests had it, an *interruption*. After its own call, from which a guest returns
+//! at once, nothing is lost: that is what it asked for.
 //!
 //! Nothing here changes a run. All costs are those that the timing model has charged.
 
@@ -245,7 +245,8 @@ type LostLines = HashMap<u64, Lost, BuildHasherDefault<KeyHasher>>;
 struct Book {
     watched: Watched,
     place: Place,
-    /// Keys and states of the lines in its hart's L1 caches at the last stop, and keys of the L2 cache, as they lie there.
+    /// Keys and states of the lines in its hart's L1 caches at the last stop, and keys of the L2 cache, as they lie
+    /// there.
     data: Vec<u64>,
     code: Vec<u64>,
     level2: Vec<u64>,

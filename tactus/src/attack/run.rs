@@ -287,8 +287,8 @@ impl Lab {
         (product / u128::from(self.profile.timebase_hz)) as u64
     }
 
-    /// The vCPUs of these VMs that have reservations. Those of low criticality are left out: nothing is promised to them when
-    /// a job of another one overruns.
+    /// The vCPUs of these VMs that have reservations. Those of low criticality are left out: nothing is promised to
+    /// them when a job of another one overruns.
     fn watched(&self, victims: &[usize], attacker: Option<usize>) -> Vec<(Watched, jobs::Watched)> {
         let guarantee = &self.guarantee;
         let mut all = Vec::new();

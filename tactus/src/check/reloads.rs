@@ -1,5 +1,5 @@
-//! What of its budget a vCPU may need to reload its caches after others had its hart: `reload` of a `[[vm.vcpu]]`. All times
-//! in ticks.
+//! What of its budget a vCPU may need to reload its caches after others had its hart: `reload` of a `[[vm.vcpu]]`. All
+//! times in ticks.
 
 use tactus_planning::reloads::{Order, Other, preemptions, window};
 use tactus_planning::supply::GuestTask;

@@ -349,8 +349,8 @@ impl Inside<'_> {
         }
     }
 
-    /// What the vCPU has at least for such tasks if it has this reservation, and that `within` a time. `None`: nothing is left
-    /// of its budget.
+    /// What the vCPU has at least for such tasks if it has this reservation, and that `within` a time. `None`: nothing
+    /// is left of its budget.
     fn supply(&self, own: Reserved, within: u64, tasks: &[GuestTask]) -> Option<Supply> {
         let left = match &self.preempted {
             Some(preempted) => preempted.left(own, within)?,

@@ -287,8 +287,8 @@ fn latest_ends(set: &Set, run: &Run<'_>, stated: &Stated) -> Vec<Vec<u64>> {
     latest
 }
 
-/// Releases on a grid that were later than what was counted by then, and those elsewhere. One is late where a best-effort
-/// vCPU still had the hart.
+/// Releases on a grid that were later than what was counted by then, and those elsewhere. One is late where a
+/// best-effort vCPU still had the hart.
 fn uncounted(jobs: Jobs, seen: &Seen, run: &Run<'_>) -> u64 {
     let Some(counted) = seen.counted.filter(|_| !jobs.are_woken()) else {
         return 0;

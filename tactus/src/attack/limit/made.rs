@@ -1,4 +1,5 @@
-//! Systems whose real-time vCPUs a guest makes, changes and deletes near the limit, and the hypervisor moves between harts.
+//! Systems whose real-time vCPUs a guest makes, changes and deletes near the limit, and the hypervisor moves between
+//! harts.
 
 use std::path::Path;
 

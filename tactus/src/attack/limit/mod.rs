@@ -1,8 +1,9 @@
-//! `tactus attack --random --near-limit`: random sets of real-time vCPUs with the largest budgets that `tactus check` admits,
-//! each job compared with what is stated of it; and systems whose vCPUs are [`made`] near the limit at run time.
+//! `tactus attack --random --near-limit`: random sets of real-time vCPUs with the largest budgets that `tactus check`
+//! admits, each job compared with what is stated of it; and systems whose vCPUs are [`made`] near the limit at run
+//! time.
 //!
-//! [`set`] makes the systems, [`schedule`] finds bad releases, [`seen`] makes jobs of what the board saw, [`model`] says when
-//! each has to be over, [`judge`] compares, and [`report`] says so.
+//! [`set`] makes the systems, [`schedule`] finds bad releases, [`seen`] makes jobs of what the board saw, [`model`]
+//! says when each has to be over, [`judge`] compares, and [`report`] says so.
 
 pub mod judge;
 pub mod made;

@@ -1,5 +1,5 @@
-//! The latest that each job of a run can have ended, by the policy, the releases and the times of execution that were seen,
-//! and the most that the hypervisor may take.
+//! The latest that each job of a run can have ended, by the policy, the releases and the times of execution that were
+//! seen, and the most that the hypervisor may take.
 
 /// A job that was seen. All times in cycles.
 #[derive(Clone, Copy, Debug)]
@@ -8,8 +8,8 @@ pub struct Work {
     pub released: [u64; 2],
     /// Cycles that it takes of the hart at most.
     pub cost: u64,
-    /// Less comes first: of a job that is due first, when it is due if it was released at the earliest; or the place among
-    /// the priorities.
+    /// Less comes first: of a job that is due first, when it is due if it was released at the earliest; or the place
+    /// among the priorities.
     pub urgency: u64,
     /// The same if it was released at the latest.
     pub urgency_late: u64,
@@ -33,8 +33,8 @@ impl Taken {
     }
 }
 
-/// The latest end of each job of a hart. `jobs` are in the order of their earliest releases. `idle`: times at which the hart
-/// had nothing to do that is among the jobs, ascending.
+/// The latest end of each job of a hart. `jobs` are in the order of their earliest releases. `idle`: times at which the
+/// hart had nothing to do that is among the jobs, ascending.
 ///
 /// While a job waits, the hart has been busy with work that is no less urgent since some release among these. From each
 /// that it can have been, all such work is added up, until it is done.

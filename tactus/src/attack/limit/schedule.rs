@@ -5,8 +5,8 @@ use std::collections::BinaryHeap;
 
 use fastrand::Rng;
 
-/// A vCPU is due so many ticks after the one with which it is said to be due together, at most: releases come a while after
-/// they are meant to, so that the order would be open otherwise.
+/// A vCPU is due so many ticks after the one with which it is said to be due together, at most: releases come a while
+/// after they are meant to, so that the order would be open otherwise.
 const LATER_MAX: u64 = 2_000;
 /// Parts of its deadline that these are at most.
 const LATER_PART: u64 = 20;
@@ -72,8 +72,8 @@ pub struct Worst {
     pub response: u64,
 }
 
-/// The longest response of one of them that is found and ends within so many ticks. By deadlines the job is due together with
-/// one of another then (Spuri); by priorities all are released together.
+/// The longest response of one of them that is found and ends within so many ticks. By deadlines the job is due
+/// together with one of another then (Spuri); by priorities all are released together.
 pub fn worst(members: &[Member], target: usize, length: u64, random: &mut Rng) -> Worst {
     let own = members[target];
     let busy = busy_period(members, length).min(length.saturating_sub(own.deadline));

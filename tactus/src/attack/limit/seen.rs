@@ -49,8 +49,8 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// The jobs in the stays of a vCPU, with what its guest told: its releases and what was counted. `cycles` are those of
-    /// a tick.
+    /// The jobs in the stays of a vCPU, with what its guest told: its releases and what was counted. `cycles` are those
+    /// of a tick.
     pub fn of(
         subject: &Subject,
         stays: &[Stay],

@@ -1,5 +1,5 @@
-//! Random sets of real-time vCPUs whose budgets are as large as `tactus check` admits, with releases as bad for one of them
-//! as can be found.
+//! Random sets of real-time vCPUs whose budgets are as large as `tactus check` admits, with releases as bad for one of
+//! them as can be found.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -29,8 +29,8 @@ const BUDGET_MIN: u64 = 500;
 const DRAWS_MAX: usize = 100;
 /// Ticks of the board's start, and of that of each VM, on the slower of the profiles.
 const START: [u64; 2] = [1_500_000, 250_000];
-/// Ticks from one ring to the next for a vCPU that is not woken by it: each makes an interrupt on the hart, as often as the
-/// hypervisor lets it, once in a deferral period.
+/// Ticks from one ring to the next for a vCPU that is not woken by it: each makes an interrupt on the hart, as often as
+/// the hypervisor lets it, once in a deferral period.
 const NOISE_PERIOD: u64 = 5_001;
 /// Ticks by which a vCPU that is woken is started sooner than two of its periods before its first job.
 const LEAD: u64 = 10_000;
@@ -106,7 +106,8 @@ pub struct Set {
 }
 
 impl Set {
-    /// The set of a seed, to run for so many ticks; and how many were drawn before it that do not fit with the least budgets.
+    /// The set of a seed, to run for so many ticks; and how many were drawn before it that do not fit with the least
+    /// budgets.
     ///
     /// # Errors
     /// One has another error, as its guests cannot be built; or none fits.

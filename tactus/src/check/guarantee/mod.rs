@@ -85,8 +85,8 @@ pub struct Vcpu {
     pub answer: Answer,
     /// What it has in the modes of its hart.
     pub criticality: Criticality,
-    /// When it has had its usual budget if no job of its hart overruns its own, counted from its release. `None`: the hart
-    /// has no modes, or there is no bound.
+    /// When it has had its usual budget if no job of its hart overruns its own, counted from its release. `None`: the
+    /// hart has no modes, or there is no bound.
     pub in_low_mode: Option<u64>,
     /// The latest that a job first has the hart, counted from its release.
     pub start: Option<u64>,

@@ -1,5 +1,5 @@
-//! What real-time vCPUs pay to reload cache lines that they lost while they did not have their hart, measured on the timed
-//! board. [`tactus_board::timing::Watch`] says what counts.
+//! What real-time vCPUs pay to reload cache lines that they lost while they did not have their hart, measured on the
+//! timed board. [`tactus_board::timing::Watch`] says what counts.
 //!
 //! A vCPU is told by its VM and its hart, so that only one is seen whose VM has no other vCPU there.
 
