@@ -481,11 +481,7 @@ fn within(hart: &Hart, place: usize, changed: Reserved, overheads: &Overheads) -
             fits.then_some(response.ticks)
         }
         RealTimePolicy::FixedPriority => {
-            let ranked = all.map(|index| Ranked {
-                priority: hart.vcpus[index].priority.unwrap_or(0),
-                task: task(index),
-                criticality: hart.vcpus[index].criticality,
-            });
+            let ranked = all.map(|index| hart.vcpus[index].ranked(task(index)));
             let ranked: Vec<Ranked> = ranked.collect();
             let response = |which| analysis::fixed_priority_response(&ranked, which, overheads);
             let kept = |(which, vcpu): (usize, &Vcpu)| {

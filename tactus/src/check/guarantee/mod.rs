@@ -108,6 +108,15 @@ impl Vcpu {
             .map(|reservation| Task { reservation, kind })
     }
 
+    /// As the analysis of priorities needs it, if it had this reservation.
+    pub fn ranked(&self, task: Option<Task>) -> Ranked {
+        Ranked {
+            priority: self.priority.unwrap_or(0),
+            task,
+            criticality: self.criticality,
+        }
+    }
+
     /// What it may have of each period in whichever mode gives it more.
     pub fn longest_job(&self) -> Option<u64> {
         let budget = self.reservation?.budget;
@@ -215,11 +224,7 @@ impl Hart {
     /// The same in its high mode, if it has one.
     pub fn in_high_mode(&self, overheads: &Overheads) -> f64 {
         let all = self.vcpus.iter().filter_map(|vcpu| {
-            let ranked = Ranked {
-                priority: 0,
-                task: vcpu.task(),
-                criticality: vcpu.criticality,
-            };
+            let ranked = vcpu.ranked(vcpu.task());
             Some(ranked.in_high_mode(overheads)?.reservation)
         });
         all.fold(0.0, |sum, times| {
@@ -229,9 +234,8 @@ impl Hart {
 
     /// Whether some job may overrun its budget.
     pub fn has_modes(&self) -> bool {
-        let has_more =
-            |vcpu: &Vcpu| matches!(vcpu.criticality, Criticality::High { budget: Some(_) });
-        self.vcpus.iter().any(has_more)
+        let all = self.vcpus.iter().map(|vcpu| vcpu.ranked(None));
+        analysis::has_modes(&all.collect::<Vec<_>>())
     }
 
     /// What is left to best-effort vCPUs, with the hypervisor's work for them.

@@ -207,13 +207,7 @@ impl Guarantee {
             RealTimePolicy::FixedPriority => {
                 let ranked: Vec<Ranked> = changed
                     .iter()
-                    .filter_map(|(vcpu, task)| {
-                        Some(Ranked {
-                            priority: vcpu.priority?,
-                            task: *task,
-                            criticality: vcpu.criticality,
-                        })
-                    })
+                    .map(|(vcpu, task)| vcpu.ranked(*task))
                     .collect();
                 let late = |one: usize| {
                     matches!(hart.vcpus[one].answer, Answer::Within(_))
