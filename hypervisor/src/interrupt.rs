@@ -74,12 +74,13 @@ pub fn handle(cx: &mut HartCtx, pending: u64) {
 #[inline(never)]
 extern "C" fn external(cx: &mut HartCtx) {
     let Some(plic) = system().plic else { return };
+    let from = arch::now();
     let source = plic.claim(cx.local.hart.wires.plic_context);
     match system().routes.get(source as usize) {
         Some(Route::Vm(vm, _)) => {
             system().vms[*vm].physical_interrupt(cx, source);
             if cx.local.current.is_some_and(|vcpu| vcpu.vm.index != *vm) {
-                cx.local.timer.credit(cx.local.timer.interrupt_ticks);
+                cx.local.timer.credit_counted(from, 1);
             }
         }
         Some(Route::Console) => {
@@ -102,6 +103,7 @@ extern "C" fn external(cx: &mut HartCtx) {
 /// Serves an interrupt from another hart.
 #[inline(never)]
 pub fn handle_ipi(cx: &mut HartCtx) {
+    let from = arch::now();
     arch::clear_software_interrupt();
     // What is passed or posted from now on interrupts anew.
     if let Some(doorbell) = cx.local.hart.take_doorbell() {
@@ -110,6 +112,7 @@ pub fn handle_ipi(cx: &mut HartCtx) {
     if cx.local.hart.has_posts_or_offers() {
         handle_posts_and_offers(cx);
     }
+    cx.local.credit_interrupts(from);
 }
 
 /// Serves what other harts have sent here, doorbells apart.

@@ -13,6 +13,7 @@ use crate::migration;
 use crate::sched::{block, fpu};
 use crate::vm::{Doorbell, Vcpu};
 use core::hint::cold_path;
+use core::sync::atomic::Ordering;
 use tactus_abi::map;
 
 /// `wfi`, as `stval` shows it.
@@ -28,10 +29,12 @@ const SRET: u64 = 0x1020_0073;
 pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> Exit {
     // Safety: the entry code's call for a trap (protocol H1).
     let cx = unsafe { HartCtx::of_trapped(vcpu) };
-    if arch::pending_interrupts() != csr::SSI {
+    // Time for others is measured where there is a budget to credit it to.
+    if (arch::pending_interrupts() != csr::SSI) | cx.local.timer.has_budget() {
         cold_path();
         return other_interrupt(cx, vcpu);
     }
+    cx.local.interrupts_seen = cx.local.hart.interrupts.load(Ordering::Relaxed);
     arch::clear_software_interrupt();
     // What is passed or posted from now on interrupts anew.
     if let Some(doorbell) = cx.local.hart.take_doorbell()

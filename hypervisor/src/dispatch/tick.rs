@@ -50,7 +50,7 @@ pub fn serve_due_at(cx: &mut HartCtx, now: u64) {
     let local = &mut cx.local;
     if now >= local.timer.budget_end() {
         cold_path();
-        local.end_budget(now);
+        local.needs_resched = true;
     }
     if schedule::does_deferred_work(
         local.next.is_some(),

@@ -81,7 +81,7 @@ pub struct Local {
     pub early: u32,
     /// The hart is in its high mode: see [`crate::sched::modes`].
     pub high_mode: bool,
-    /// What [`Hart::interrupts`] was when a vCPU was last credited for them.
+    /// How many of [`Hart::interrupts`] have been served.
     pub interrupts_seen: u32,
 }
 
@@ -196,21 +196,22 @@ impl Local {
         self.timer.arm(serves);
     }
 
-    /// The current vCPU's budget is spent, unless it is still to be credited interrupts.
-    #[cold]
-    #[inline(never)]
-    pub fn end_budget(&mut self, now: u64) {
-        self.credit_interrupts();
-        self.needs_resched |= now >= self.timer.budget_end();
+    /// A real-time vCPU with a budget takes the hart from best-effort work: one interrupt that was under way for that may come in its time. It is
+    /// a part of how long less urgent work blocks.
+    pub fn expect_interrupt(&mut self) {
+        let granted = self.hart.interrupts.load(Ordering::Relaxed);
+        self.interrupts_seen = granted.wrapping_sub(1);
     }
 
-    /// The current vCPU, which has a budget, is credited the interrupts by other harts since the last credit for them.
+    /// Interrupts by other harts have been served since `from`: the current vCPU is credited that time, and no more than
+    /// admission has counted for those that were granted since the last credit (protocol I1).
     #[inline(never)]
-    pub fn credit_interrupts(&mut self) {
-        let interrupts = self.hart.interrupts.load(Ordering::Relaxed);
-        let seen = core::mem::replace(&mut self.interrupts_seen, interrupts);
-        let ticks = u64::from(interrupts.wrapping_sub(seen)) * self.timer.interrupt_ticks;
-        self.timer.credit(ticks);
+    pub fn credit_interrupts(&mut self, from: u64) {
+        let granted = self.hart.interrupts.load(Ordering::Relaxed);
+        let count = granted.wrapping_sub(self.interrupts_seen);
+        // Where several were served at once, the last one's interrupt may be still to come.
+        self.interrupts_seen = granted.wrapping_sub(u32::from(count > 1));
+        self.timer.credit_counted(from, count);
     }
 
     /// Sets the hart's timer if a due time has changed since.

@@ -57,8 +57,8 @@ pub struct Timer {
     wakeups: Deadlines<{ limit::VCPUS }>,
     /// How often text is sent that no interrupt sends.
     text_ticks: u64,
-    /// What the current vCPU is credited for an interrupt for others, see [`Header::interrupt_ticks`].
-    pub interrupt_ticks: u64,
+    /// What the current vCPU is credited at most for an interrupt for others, see [`Header::interrupt_ticks`].
+    interrupt_ticks: u64,
 }
 
 impl Timer {
@@ -143,6 +143,12 @@ impl Timer {
     pub fn credit_since(&mut self, from: u64) {
         let until = arch::now() + u64::from(self.way_ticks);
         self.credit(until.wrapping_sub(from));
+    }
+
+    /// As [`Timer::credit_since`], no more than admission has counted for so many interrupts.
+    pub fn credit_counted(&mut self, from: u64, interrupts: u32) {
+        let took = (arch::now() + u64::from(self.way_ticks)).wrapping_sub(from);
+        self.credit(took.min(u64::from(interrupts) * self.interrupt_ticks));
     }
 
     /// The switch to the current vCPU, which has a budget, was no part of that.

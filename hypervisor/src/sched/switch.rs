@@ -53,11 +53,6 @@ pub fn account(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
 #[cold]
 #[inline(never)]
 fn charge(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) {
-    // Where its budget is over, that has been done, and another has its place: what was sent since comes in that one's time.
-    let in_time = |local: &Local| now < local.timer.budget_end();
-    if local.hart.interrupts.load(Ordering::Relaxed) != local.interrupts_seen && in_time(local) {
-        local.credit_interrupts();
-    }
     if let Some(account) = &mut body.account {
         account.charge(now.wrapping_sub(local.timer.since()), now, &vcpu.record);
     }
@@ -84,9 +79,10 @@ pub fn set_current(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body, now:
                     arch::clear_software_interrupt();
                     if hart.has_urgent_news(|| system().vcpus) {
                         arch::raise_software_interrupt();
-                        // It comes in this vCPU's time.
-                        hart.interrupts.fetch_add(1, Ordering::Relaxed);
                     }
+                }
+                if body.reserved {
+                    local.expect_interrupt();
                 }
                 let held_until = now + system().held_for_ticks;
                 let deferred_at = local.timer.deferred_at().max(held_until);

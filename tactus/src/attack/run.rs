@@ -322,7 +322,8 @@ impl Lab {
                         .collect(),
                     period: watched.period,
                     deadline: watched.deadline,
-                    // An interrupt that was sent before the vCPU had the hart may reach it after, and is charged to it.
+                    // A way out of the guest and into it with cold caches may be longer than the profile's `way`, and what was sent to the
+                    // vCPU before may come in this one's time.
                     least: self.cycles(budget.saturating_sub(guarantee.interrupt)),
                     periodic: vcpu.kind == Kind::Periodic,
                 };

@@ -176,13 +176,10 @@ pub fn judge(seed: u64, set: &Set, refused: usize, run: &Run<'_>) -> Judged {
         let least = whole
             .filter(|_| subject.jobs == Jobs::Cut)
             .min_by_key(|job| job.executed);
-        // An interrupt that was sent before it had the hart, and deferred work that is done on the way of an interrupt.
-        let lacks = |job: &&Job| {
-            let periods = job.response().unwrap_or(0) / stated.taken.service_period.max(1);
-            in_cycles(guarantee.interrupt) + (periods + 1) * in_cycles(guarantee.service())
-        };
+        // What was sent to the vCPU before may come in this one's time.
+        let lacks = in_cycles(guarantee.interrupt);
         let short = seen.jobs.iter().filter(|job| job.cut_off && job.is_whole);
-        let mut short = short.filter(|job| job.executed + lacks(job) < budget);
+        let mut short = short.filter(|job| job.executed + lacks < budget);
         if let Some(job) = short.next().filter(|_| subject.jobs == Jobs::Cut) {
             let (at, had) = (at(job), time(job.executed));
             note(
