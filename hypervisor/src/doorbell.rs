@@ -34,6 +34,14 @@ impl Doorbell {
         self.vm.early_rings.fetch_or(bit, Ordering::SeqCst) & bit == 0
     }
 
+    /// Another has taken its place on the way to the listener's hart: its delivery is granted the interrupt (protocol I1) once more.
+    #[cold]
+    pub fn regrant(&self) {
+        if let Some(listener) = self.listener() {
+            listener.defer_interrupts(0, 0);
+        }
+    }
+
     fn set_listener(&self, listener: Option<&'static Vcpu>) {
         let listener = listener.map_or(ptr::null(), ptr::from_ref);
         self.listener.store(listener.cast_mut(), Ordering::Relaxed);

@@ -212,7 +212,11 @@ impl Hart {
             self.interrupt();
         }
         // Safety: null, or taken from such a reference.
-        unsafe { before.as_ref() }
+        let before = unsafe { before.as_ref() };
+        if let Some(before) = before {
+            before.regrant();
+        }
+        before
     }
 
     /// The rest of [`Hart::pass`], for a doorbell that may not interrupt the hart now.

@@ -312,3 +312,17 @@ fn all_attacks_on_all_systems() {
         }
     }
 }
+
+/// One after the other, doorbells for three vCPUs of a hart are rung while it is busy. Once the second of them, which the third displaced on the way
+/// there, had used up its interrupt without one: its vCPU was released a deferral period late.
+#[test]
+fn a_doorbell_that_another_displaces_releases_its_vcpu_in_time() {
+    let arguments = ["--random", "1", "--near-limit", "--seed", "5041", "--json"];
+    let (code, stdout, stderr) = attack(&arguments);
+    let report: Value = serde_json::from_str(&stdout).expect(&stderr);
+    assert_eq!(code, Some(0), "{report:#}");
+    let measures = &report["measures"];
+    let of_model = measures["response_over_model_max"].as_f64();
+    assert!(of_model <= Some(1.0), "{measures:#}");
+    assert!(measures["rings"].as_u64() > Some(100), "{measures:#}");
+}
