@@ -12,7 +12,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// First eight bytes of a blob.
 pub const MAGIC: [u8; 8] = *b"TACTUS\0\x1a";
 /// Version of this layout; the hypervisor refuses any other.
-pub const VERSION: u32 = 12;
+pub const VERSION: u32 = 13;
 /// A budget is no less than so many times [`Header::interrupt_ticks`]: an interrupt that is under way when a job gets
 /// the hart is charged to it, and less would be left of a smaller budget than it may lack.
 pub const LEAST_BUDGET: u64 = 2;
@@ -33,6 +33,8 @@ pub mod limit {
     pub const RESERVATIONS_PER_HART: usize = 32;
     /// Longest period, in ticks: products of two times fit 64 bits.
     pub const PERIOD_TICKS: u64 = u32::MAX as u64;
+    /// Longest that a vCPU gets its hart ahead of its deadline, and that nothing is begun there before, in ticks.
+    pub const LEAD_TICKS: u64 = u16::MAX as u64;
     /// Bytes of one message.
     pub const MESSAGE: usize = 4096;
     /// Messages that wait at one end of a channel.
@@ -102,6 +104,9 @@ pub struct Header {
     pub interrupt_ticks: u64,
     /// The same of a way out of a guest and into one, which is a part of each of `overheads`.
     pub way_ticks: u64,
+    /// So many ticks before a vCPU gets its hart ahead of its deadline ([`Vcpu::lead`]) nothing is begun there for
+    /// best-effort vCPUs; at most [`limit::LEAD_TICKS`].
+    pub guard_ticks: u64,
     /// Part of each hart that real-time vCPUs leave to best-effort ones, in thousandths.
     pub reserve: u32,
     /// [`Migration`].
@@ -138,8 +143,10 @@ pub mod part {
     pub const RESERVATION_CALLS: u32 = 1 << 4;
     /// Modes of harts, in which vCPUs have different budgets.
     pub const BUDGET_MODES: u32 = 1 << 5;
+    /// vCPUs that get their harts ahead of their deadlines.
+    pub const DISPATCH_AHEAD: u32 = 1 << 6;
     /// All of them.
-    pub const ALL: u32 = (1 << 6) - 1;
+    pub const ALL: u32 = (1 << 7) - 1;
 }
 
 /// The queue of the ready best-effort vCPUs of the system.
@@ -338,6 +345,9 @@ pub struct Vcpu {
     /// Ticks that a job has beyond its budget, in the high mode of its hart. Only of a periodic one that goes by its
     /// priority; with the budget at most its deadline.
     pub more: u64,
+    /// At most so many ticks before its timer goes off it gets its hart, if it waits for that; 0: then. Only of a
+    /// real-time vCPU; at most [`limit::LEAD_TICKS`].
+    pub lead: u64,
 }
 
 /// Bits of [`Region::flags`].

@@ -7,6 +7,7 @@ use crate::message::endpoint::Call;
 use crate::migration::MigrationLimiter;
 use crate::sched::modes::Criticality;
 use tactus_abi::blob::limit;
+use tactus_policy::lead::Lead;
 use tactus_policy::livelock::Livelock;
 use tactus_policy::reservation::{Account, Reservation};
 use tactus_policy::table::Array;
@@ -56,6 +57,8 @@ pub struct Body {
     pub unfinished: bool,
     /// It has a reservation: whether [`Body::account`], in another cache line, is there.
     pub reserved: bool,
+    /// How long before its deadline it gets its hart.
+    pub lead: Lead,
     /// Its reservation.
     pub account: Option<Account>,
     /// What it has in the modes of its hart.

@@ -43,6 +43,7 @@ const PARTS: u32 = {
     }
     bits(cfg!(feature = "accelerators"), part::ACCELERATORS)
         | bits(cfg!(feature = "budget-modes"), part::BUDGET_MODES)
+        | bits(cfg!(feature = "dispatch-ahead"), part::DISPATCH_AHEAD)
         | bits(cfg!(feature = "messages"), part::MESSAGES)
         | bits(cfg!(feature = "migration"), part::MIGRATION)
         | bits(cfg!(feature = "ready-queue"), part::READY_QUEUE)

@@ -8,11 +8,14 @@
 //! |---|---|
 //! | [`tick`] | the hart's timer: releases, ends of slices and budgets |
 //! | [`deferred`] | work that waits while real-time vCPUs run |
+//! | [`ahead`] | vCPUs that get their hart ahead of their time |
 //! | [`aftermath`] | what the scheduler's core leaves to be done: ends of vCPUs and VMs, reports |
 //! | [`look`] | a look for interrupts between two pieces of long work |
 //! | [`idle`] | a hart without a vCPU |
 
 pub mod aftermath;
+#[cfg_attr(not(feature = "dispatch-ahead"), path = "base/ahead.rs")]
+pub mod ahead;
 pub mod deferred;
 pub mod idle;
 pub mod look;
@@ -57,7 +60,9 @@ pub extern "C" fn hart_main(hart: &'static Hart) -> NextContext {
 pub extern "C" fn schedule(vcpu: &'static Vcpu) -> NextContext {
     // Safety: the entry code's call for a vCPU that runs on this hart (protocol H1).
     let cx = unsafe { HartCtx::of_trapped(vcpu) };
-    schedule_at(cx, vcpu, arch::now())
+    let now = arch::now();
+    ahead::comes_first_at(cx, now);
+    schedule_at(cx, vcpu, now)
 }
 
 /// As [`schedule`], for handlers after which all registers are saved.
@@ -173,6 +178,10 @@ fn handle_pending_signals(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext 
         cold_path();
         return handle_signals_and_enter(cx, vcpu);
     }
+    if ahead::is_ahead(cx.bodies.of(vcpu)) {
+        cold_path();
+        return ahead::enter_when_due(cx, vcpu);
+    }
     if cx.local.timer.has_budget() {
         cold_path();
         cx.local.timer.credit_since(cx.local.timer.since());
@@ -190,6 +199,9 @@ fn handle_signals_and_enter(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContex
         // A look between two switches.
         look::may_continue(cx);
         return leave_uncharged(cx, vcpu);
+    }
+    if ahead::is_ahead(cx.bodies.of(vcpu)) {
+        return ahead::enter_when_due(cx, vcpu);
     }
     cx.local.timer.credit_since(cx.local.timer.since());
     NextContext::enter(&mut cx.local, vcpu)
@@ -210,6 +222,7 @@ fn pick_next_or_idle(cx: &mut HartCtx) -> NextContext {
         if pending != 0 {
             interrupt::handle(cx, pending);
         }
+        ahead::comes_first(cx);
         let mut chosen = cx.local.next.take();
         if chosen.is_none() {
             // Bounded to two polls, so that an interrupt storm cannot starve dispatch.
@@ -276,6 +289,9 @@ fn prepare_entry(cx: &mut HartCtx, vcpu: &'static Vcpu, unfinished: bool) -> Nex
         if cx.local.needs_resched {
             return NextContext::leave(vcpu);
         }
+    }
+    if ahead::is_ahead(cx.bodies.of(vcpu)) {
+        return ahead::enter_when_due(cx, vcpu);
     }
     // What it has loaded in its time is charged to it.
     if cx.local.timer.has_budget() & !unfinished {

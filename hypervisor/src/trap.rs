@@ -4,7 +4,7 @@ use crate::arch::context::{self, Exception, cause};
 use crate::arch::{self, csr};
 use crate::devices;
 use crate::dispatch::look::{self, go_on};
-use crate::dispatch::{self, tick};
+use crate::dispatch::{self, ahead, tick};
 use crate::exception;
 use crate::exit::{Exit, NextContext};
 use crate::hart::context::HartCtx;
@@ -30,7 +30,10 @@ pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> Exit {
     // Safety: the entry code's call for a trap (protocol H1).
     let cx = unsafe { HartCtx::of_trapped(vcpu) };
     // Time for others is measured where there is a budget to credit it to.
-    if (arch::pending_interrupts() != csr::SSI) | cx.local.timer.has_budget() {
+    if (arch::pending_interrupts() != csr::SSI)
+        | cx.local.timer.has_budget()
+        | ahead::is_guarded(&cx.local)
+    {
         cold_path();
         return other_interrupt(cx, vcpu);
     }
@@ -53,6 +56,9 @@ pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> Exit {
 /// As [`interrupt`], for whatever is pending.
 #[inline(never)]
 fn other_interrupt(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Exit {
+    if ahead::comes_first(cx) {
+        return Exit::leave();
+    }
     interrupt::handle(cx, arch::pending_interrupts());
     end_interrupt(cx, vcpu)
 }
@@ -95,6 +101,9 @@ pub extern "C" fn timer(vcpu: &'static Vcpu) -> NextContext {
 /// As [`timer`], whatever there is to serve.
 #[inline(never)]
 fn serve_timer(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> NextContext {
+    if ahead::comes_first_at(cx, now) {
+        return dispatch::schedule_at(cx, vcpu, now);
+    }
     tick::serve_due_at(cx, now);
     if cx.local.hart.is_user_only() {
         migration::trapped(cx, vcpu);

@@ -7,6 +7,7 @@ pub mod deadline;
 pub mod demand;
 mod demand_bound;
 pub mod hardware;
+pub mod lead;
 pub mod livelock;
 pub mod mailbox;
 pub mod migration;

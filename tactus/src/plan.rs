@@ -186,6 +186,8 @@ pub struct Vcpu {
     pub kind: Kind,
     /// What it has in the modes of its hart.
     pub criticality: Criticality,
+    /// How long before its deadline it gets its hart at most, in ticks; 0: at its deadline.
+    pub lead: u64,
 }
 
 impl Vcpu {

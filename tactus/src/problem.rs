@@ -93,6 +93,8 @@ codes! {
     NeverRuns = "never-runs", Error;
     /// Times of a vCPU that do not suit each other, its class or the platform.
     BadReservation = "bad-reservation", Error;
+    /// A vCPU that cannot get its hart ahead of its deadlines.
+    BadDispatch = "bad-dispatch", Error;
     /// A hart with vCPUs that go by priority and others that go by deadlines.
     MixedPolicies = "mixed-policies", Error;
     /// Shares of the system that come to more than there is, or to less than is given.

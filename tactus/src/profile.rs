@@ -173,6 +173,13 @@ pub struct Overheads {
     /// charged for it. The longest way out of a guest and into one.
     #[serde(deserialize_with = "time")]
     pub way: Nanoseconds,
+    /// The longest that a vCPU gets its hart ahead of its deadline: what it may take to bring it there, and its lines. None:
+    /// vCPUs get their harts at their deadlines on this platform.
+    #[serde(default, deserialize_with = "some_time")]
+    pub lead: Option<Nanoseconds>,
+    /// For so long before that nothing is begun for best-effort vCPUs there: no single thing takes longer.
+    #[serde(default, deserialize_with = "some_time")]
+    pub guard: Option<Nanoseconds>,
     /// What is known of how they were measured.
     pub measured: Option<Measured>,
 }
@@ -248,6 +255,10 @@ fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Nanoseconds, D::Er
         .ok_or_else(|| serde::de::Error::custom(format!("`{text}` is no time")))
 }
 
+fn some_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Nanoseconds>, D::Error> {
+    time(deserializer).map(Some)
+}
+
 /// Bytes of a way of the board's second-level cache, if it has one.
 fn way_of_board(board: &toml::Value) -> Option<Size> {
     let cache = board.get("timing")?.get("caches")?.get("l2")?;
@@ -299,11 +310,20 @@ impl Profile {
         u64::try_from(product.div_ceil(NANOSECONDS_PER_SECOND)).unwrap_or(u64::MAX)
     }
 
+    /// How long a vCPU may have its hart ahead of its time, in ticks: the longest lead, and the guard before it.
+    pub fn ahead_ticks(&self) -> u64 {
+        let own = [self.overheads.lead, self.overheads.guard];
+        own.into_iter()
+            .flatten()
+            .map(|time| self.ticks_for(time))
+            .sum()
+    }
+
     /// What the hypervisor itself takes, in ticks, with so many interrupts in each deferral period beside its deferred
-    /// work. A period counts as shorter, all else as longer.
-    pub fn overhead_ticks(&self, interrupts: u64) -> blob::Overheads {
+    /// work, and `ahead` of each job. A period counts as shorter, all else as longer.
+    pub fn overhead_ticks(&self, interrupts: u64, ahead: u64) -> blob::Overheads {
         blob::Overheads {
-            job: self.ticks_for(self.overheads.job),
+            job: self.ticks_for(self.overheads.job) + ahead,
             blocking: self.ticks_for(self.overheads.blocking),
             service_period: self.ticks_within(self.overheads.service_period),
             service: self.ticks_for(self.overheads.service)
@@ -380,7 +400,7 @@ mod tests {
                 assert!(nanoseconds <= Some(u128::from(stated.0)) || cycles.is_none());
             }
             // The hypervisor's work for others leaves most of a hart.
-            let overheads = profile.overhead_ticks(4);
+            let overheads = profile.overhead_ticks(4, profile.ahead_ticks());
             assert!(overheads.service * 4 < overheads.service_period);
         }
     }

@@ -4,6 +4,7 @@
 //! `cargo test -p tactus --test suite hostile::` runs the tests of a file.
 
 mod accelerators;
+mod ahead;
 mod attack;
 mod bench_board;
 mod boot;

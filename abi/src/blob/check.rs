@@ -60,6 +60,9 @@ impl<'a> Blob<'a> {
         }) {
             return Err(Error::Table("ready queue out of range"));
         }
+        if self.header.guard_ticks > limit::LEAD_TICKS {
+            return Err(Error::Table("the guard before a dispatch is too long"));
+        }
         if self.header.parts & !part::ALL != 0 {
             return Err(Error::Table("unknown parts of the hypervisor"));
         }
@@ -127,6 +130,8 @@ impl<'a> Blob<'a> {
                     || !harts_ok
                     || !reservation_ok
                     || vcpu.more > vcpu.deadline - vcpu.budget
+                    || vcpu.lead > limit::LEAD_TICKS
+                    || (vcpu.lead != 0 && (class != Class::RealTime || made_later))
                 {
                     return Err(Error::Table("a vCPU's fields out of range"));
                 }

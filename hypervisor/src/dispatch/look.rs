@@ -1,6 +1,6 @@
 //! A look for interrupts between two pieces of long work, so that no stretch with interrupts off is longer than a piece.
 
-use super::tick;
+use super::{ahead, tick};
 use crate::arch;
 use crate::exit::Exit;
 use crate::hart::context::HartCtx;
@@ -16,6 +16,9 @@ use tactus_policy::schedule::precedence;
 pub fn may_continue(cx: &mut HartCtx) -> bool {
     let dirty = cx.local.timer.is_dirty();
     let pending = arch::pending_interrupts();
+    if ahead::comes_first(cx) {
+        return false;
+    }
     (pending | u64::from(dirty)) == 0 || serve_and_may_continue(cx)
 }
 

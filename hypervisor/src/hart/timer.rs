@@ -39,6 +39,8 @@ impl Serves {
 pub struct Timer {
     /// A due time has changed since the hardware was set.
     dirty: bool,
+    /// See [`Header::guard_ticks`].
+    guard_ticks: u16,
     /// What the current vCPU is credited for a way out of a guest and into one, see [`Header::way_ticks`].
     way_ticks: u32,
     /// What the hardware is set to.
@@ -69,6 +71,7 @@ impl Timer {
     pub const fn new(text_ticks: u64, header: &Header) -> Self {
         Self {
             dirty: false,
+            guard_ticks: header.guard_ticks as u16,
             way_ticks: header.way_ticks as u32,
             armed: u64::MAX,
             budget_end: u64::MAX,
@@ -180,6 +183,12 @@ impl Timer {
     #[inline(always)]
     pub const fn earliest_release(&self) -> (u64, Handle) {
         self.releases.earliest()
+    }
+
+    /// Whether it is so shortly before the earliest release, or after it, that nothing is begun for best-effort vCPUs any more.
+    #[inline(always)]
+    pub fn is_guarded(&self, now: u64) -> bool {
+        self.releases.earliest().0 <= now + u64::from(self.guard_ticks)
     }
 
     /// A waiting real-time vCPU is released, or wakes, then.

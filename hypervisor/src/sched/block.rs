@@ -2,12 +2,14 @@
 
 use super::{fpu, jobs, orders, wake};
 use crate::arch::context;
-use crate::body::Wait;
+use crate::body::{Body, Wait};
 use crate::hart::context::HartCtx;
 use crate::vm::Vcpu;
 use crate::vm::vcpu::State;
+use core::hint::cold_path;
 use core::sync::atomic::{Ordering, fence};
 use tactus_abi::blob::Class;
+use tactus_policy::reservation::Account;
 
 /// The current vCPU waits for `why`; its trap handler then gives up the hart.
 pub fn wait(cx: &mut HartCtx, vcpu: &'static Vcpu, why: Wait) {
@@ -40,8 +42,12 @@ pub fn block(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     }
     let (local, body) = cx.with_body(vcpu);
     let wakes_at = match body.wait {
-        Wait::Interrupt | Wait::News => body.context.timer_deadline(),
-        Wait::Release { at, .. } => Some(at),
+        Wait::Interrupt => {
+            let deadline = body.context.timer_deadline();
+            deadline.map(|at| ahead_of(body, at))
+        }
+        Wait::News => body.context.timer_deadline(),
+        Wait::Release { at, .. } => Some(ahead_of(body, at)),
         Wait::Message { until } => (until != u64::MAX).then_some(until),
         Wait::Start | Wait::Fences(..) => None,
     };
@@ -54,6 +60,21 @@ pub fn block(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     // A sender from now on sees it waiting and notifies this hart; what was sent before is seen here.
     fence(Ordering::SeqCst);
     wake::wake_if_due(cx, vcpu);
+}
+
+/// When the hart's timer wakes a vCPU that waits for that time: then, or ahead of it. A reservation allows one dispatch ahead for each job.
+#[inline]
+fn ahead_of(body: &mut Body, until: u64) -> u64 {
+    let begins_job = |account: &Account| account.next_release() <= until;
+    if cfg!(feature = "dispatch-ahead")
+        && body.lead.is_on()
+        && body.account.as_ref().is_none_or(begins_job)
+    {
+        cold_path();
+        body.lead.begin(until)
+    } else {
+        until
+    }
 }
 
 /// A vCPU that this hart owns, and that does not run, stops; [`crate::dispatch::aftermath`] concludes that. Until then it is as if it waited, and

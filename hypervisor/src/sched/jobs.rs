@@ -64,6 +64,12 @@ pub fn release(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) -> boo
     let Some(account) = &mut body.account else {
         return true;
     };
+    // A job whose vCPU gets the hart ahead of it is released when it is entered.
+    let now = if cfg!(feature = "dispatch-ahead") {
+        now.max(body.lead.until())
+    } else {
+        now
+    };
     let changes = body.next.is_some();
     if (body.wait == Wait::Start || changes) && !local.hart.is_settled() {
         // As soon as nothing is left of the work that was here before.

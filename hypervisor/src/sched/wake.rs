@@ -20,6 +20,9 @@ pub fn wake_if_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
     let due = is_due(vcpu, body);
     if due {
         cancel_wakeup(local, vcpu);
+        if cfg!(feature = "dispatch-ahead") {
+            body.lead.end();
+        }
         // A real-time vCPU is not held up for it: that is deferred work.
         if wake(cx, vcpu, arch::now()) && !cx.local.runs_shared_rt() {
             run_queue::offer_queued(cx);

@@ -73,6 +73,7 @@ impl Vm {
         body.fpu.reset();
         body.slice_left = 0;
         body.wait = Wait::Start;
+        body.lead.end();
         also(body);
         vcpu.set_affinity(false);
         self.forget_page(vcpu);

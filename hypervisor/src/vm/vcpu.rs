@@ -14,6 +14,7 @@ use tactus_hypervisor::ownership::Owner;
 use tactus_hypervisor::relocation::Relocation;
 use tactus_hypervisor::run_state::RunState;
 pub use tactus_hypervisor::run_state::State;
+use tactus_policy::lead::Lead;
 use tactus_policy::livelock::Livelock;
 use tactus_policy::ready::Handle;
 use tactus_policy::record::{Figure, Record};
@@ -82,6 +83,7 @@ impl Vcpu {
                 livelock: Livelock::new(),
                 unfinished: false,
                 reserved: reserved.is_some(),
+                lead: Lead::new(config.lead as u16),
                 fpu: Fpu::new(),
                 migration_limiter: MigrationLimiter::if_limited(
                     automatic,

@@ -18,7 +18,15 @@ pub fn systems(seed: u64) -> impl Iterator<Item = String> {
     let mut random = Rng::with_seed(seed);
     // Drawn by themselves, so that the rest of a seed's systems stays as it was before there were kinds.
     let mut kinds = Rng::with_seed(!seed);
-    std::iter::repeat_with(move || system(&mut random, &mut kinds))
+    let mut ahead = Rng::with_seed(seed.rotate_left(32));
+    std::iter::repeat_with(move || {
+        let system = system(&mut random, &mut kinds);
+        if ahead.u8(..3) == 0 {
+            system.replacen("[system]\n", "[system]\ndispatch_ahead = true\n", 1)
+        } else {
+            system
+        }
+    })
 }
 
 /// Any system, with one real-time vCPU at least.

@@ -4,6 +4,7 @@
 //! names all errors. Only a system without any becomes a [`Plan`].
 
 mod accelerators;
+mod ahead;
 mod allowance;
 mod chains;
 mod channels;

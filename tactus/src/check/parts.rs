@@ -3,16 +3,17 @@
 use tactus_abi::blob::{Migration, part};
 
 use crate::artifacts::{HYPERVISOR, HYPERVISOR_BASE};
-use crate::config::Config;
+use crate::config::{At, Config};
 
 /// The optional parts, each with what the summary calls it.
-const NAMES: [(u32, &str); 6] = [
+const NAMES: [(u32, &str); 7] = [
     (part::ACCELERATORS, "accelerators"),
     (part::MESSAGES, "messages"),
     (part::MIGRATION, "migration"),
     (part::READY_QUEUE, "ready queue in hardware"),
     (part::RESERVATION_CALLS, "reservations by hypercall"),
     (part::BUDGET_MODES, "budget modes"),
+    (part::DISPATCH_AHEAD, "dispatch ahead"),
 ];
 
 /// The parts that a description needs: bits of [`part`].
@@ -30,7 +31,8 @@ pub(super) fn needed(config: &Config) -> u32 {
         .channels
         .iter()
         .any(|channel| channel.messages.is_some());
-    let mut vcpus = config.vms.iter().flat_map(|vm| &vm.vcpus);
+    let vcpus = || config.vms.iter().flat_map(|vm| &vm.vcpus);
+    let is_ahead = |key: &Option<At<bool>>| key.as_ref().is_some_and(|given| given.value);
     let has_mode = |vcpu: &crate::config::Vcpu| vcpu.budget_high.is_some();
     let reserves = |vm: &crate::config::Vm| vm.rt_vcpus.is_some() || vm.rt_share.is_some();
     [
@@ -39,7 +41,11 @@ pub(super) fn needed(config: &Config) -> u32 {
         (part::MIGRATION, migrates),
         (part::READY_QUEUE, queue_in_hardware),
         (part::RESERVATION_CALLS, config.vms.iter().any(reserves)),
-        (part::BUDGET_MODES, vcpus.any(has_mode)),
+        (part::BUDGET_MODES, vcpus().any(has_mode)),
+        (
+            part::DISPATCH_AHEAD,
+            is_ahead(&system.dispatch_ahead) || vcpus().any(|vcpu| is_ahead(&vcpu.dispatch_ahead)),
+        ),
     ]
     .into_iter()
     .filter(|(_, needed)| *needed)

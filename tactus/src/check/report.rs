@@ -18,10 +18,14 @@ use crate::config::Share;
 pub fn report(guarantee: &Guarantee) -> String {
     let time = |ticks| time_text(ticks, guarantee.timebase_hz);
     let overheads = &guarantee.overheads;
+    let mut for_jobs = time(overheads.job);
+    if guarantee.ahead > 0 {
+        for_jobs += &format!(", {} of it ahead of its release", time(guarantee.ahead));
+    }
     let mut text =
         String::from("What the hypervisor itself takes, which all figures below count in\n");
     text += &table(&[
-        vec!["  for each job".into(), time(overheads.job)],
+        vec!["  for each job".into(), for_jobs],
         vec![
             "  before it looks who is next".into(),
             time(overheads.blocking),
@@ -352,6 +356,7 @@ pub(crate) fn to_json(guarantee: &Guarantee) -> Value {
     let overheads = &guarantee.overheads;
     let mut own = serde_json::Map::new();
     time(&mut own, "job", Some(overheads.job), hz);
+    time(&mut own, "ahead", Some(guarantee.ahead), hz);
     time(&mut own, "blocking", Some(overheads.blocking), hz);
     time(
         &mut own,

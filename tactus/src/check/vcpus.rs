@@ -4,6 +4,7 @@ use tactus_abi::blob::{RealTimePolicy, limit};
 use tactus_planning::analysis::Criticality;
 use tactus_policy::reservation::Kind;
 
+use super::ahead;
 use super::criticality;
 use super::judge::Judge;
 use super::platform::Platform;
@@ -202,6 +203,7 @@ fn check_one(
             reservation: None,
             kind: Kind::Server,
             criticality: Criticality::NONE,
+            lead: 0,
         });
     }
     let timeless = vcpu.period.is_none() && vcpu.budget.is_none() && vcpu.deadline.is_none();
@@ -236,6 +238,7 @@ fn check_one(
         Times::Wrong => return None,
     };
     let criticality = criticality::check(judge, platform, vcpu, title, reservation, kind)?;
+    let lead = ahead::check(judge, platform, vcpu, title, reservation)?;
     Some(plan::Vcpu {
         class,
         priority: priority?,
@@ -243,6 +246,7 @@ fn check_one(
         reservation,
         kind,
         criticality,
+        lead,
     })
 }
 
@@ -258,7 +262,10 @@ fn only_real_time(judge: &mut Judge<'_>, vcpu: &Vcpu, title: &str) {
         .into_iter()
         .filter_map(|(key, time)| Some((key, &time.as_ref()?.span)));
     let kind = vcpu.kind.as_ref().map(|kind| ("kind", &kind.span));
-    for (key, span) in times.chain(kind).chain(criticality::keys(vcpu)) {
+    let ahead = vcpu.dispatch_ahead.as_ref();
+    let ahead = ahead.map(|given| ("dispatch_ahead", &given.span));
+    let keys = times.chain(kind).chain(ahead);
+    for (key, span) in keys.chain(criticality::keys(vcpu)) {
         judge.note(
             Code::BadReservation,
             span,

@@ -67,6 +67,8 @@ pub struct System {
     pub be_latency: Option<At<Nanoseconds>>,
     /// Whether real-time guests' interrupts come before, and into, what is done for best-effort ones; default: yes.
     pub separation: Option<At<bool>>,
+    /// Whether waiting real-time vCPUs get their harts ahead of their deadlines; default: no.
+    pub dispatch_ahead: Option<At<bool>>,
     /// When best-effort vCPUs go to harts for user level only; default: never.
     pub migration: Option<At<Migration>>,
     /// Those harts; default: the ones that real-time vCPUs run on.
@@ -312,6 +314,8 @@ pub struct Vcpu {
     pub budget_high: Option<At<Nanoseconds>>,
     /// What one preemption costs it in its caches; default: nothing.
     pub reload: Option<At<Nanoseconds>>,
+    /// Whether it gets its hart ahead of its deadlines; default: as the system's.
+    pub dispatch_ahead: Option<At<bool>>,
 }
 
 /// `criticality`: what a vCPU has in the high mode of its hart.

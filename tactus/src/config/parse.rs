@@ -37,6 +37,7 @@ const SYSTEM: &[Key] = &[
     ("be_reserve", "\"10%\""),
     ("be_latency", "\"10ms\""),
     ("separation", "true"),
+    ("dispatch_ahead", "true"),
     ("migration", "\"automatic\""),
     ("user_only", "[0]"),
     ("ready_queue", "\"bitmap\""),
@@ -116,6 +117,7 @@ const VCPU: &[Key] = &[
     ("criticality", "\"low\""),
     ("budget_high", "\"400us\""),
     ("reload", "\"10us\""),
+    ("dispatch_ahead", "true"),
 ];
 const TASK: &[Key] = &[
     ("name", "\"control\""),
@@ -480,6 +482,7 @@ fn read_system(reader: &mut Reader, root: &Table<'_>) -> System {
         be_reserve: table.optional(reader, "be_reserve"),
         be_latency: table.optional(reader, "be_latency"),
         separation: table.optional(reader, "separation"),
+        dispatch_ahead: table.optional(reader, "dispatch_ahead"),
         migration: table.optional(reader, "migration"),
         user_only: table.array(reader, "user_only"),
         ready_queue: table.optional(reader, "ready_queue"),
@@ -738,6 +741,7 @@ fn read_vcpu(reader: &mut Reader, vm: &str, index: usize, mut table: Table<'_>) 
         criticality: table.optional(reader, "criticality"),
         budget_high: table.optional(reader, "budget_high"),
         reload: table.optional(reader, "reload"),
+        dispatch_ahead: table.optional(reader, "dispatch_ahead"),
     };
     table.finish(reader);
     vcpu

@@ -47,7 +47,7 @@ pub(super) fn of(profile: &Profile, guarantee: &Guarantee) -> Vec<Overhead> {
             .and_then(|measured| measured.when.clone()),
     };
     let cycles = stated.measured.as_ref();
-    vec![
+    let mut all = vec![
         one(
             "job",
             "added to the budget of each job: its release, getting the hart, giving it back",
@@ -93,7 +93,26 @@ pub(super) fn of(profile: &Profile, guarantee: &Guarantee) -> Vec<Overhead> {
                 None,
             )
         },
-    ]
+    ];
+    if guarantee.ahead > 0 {
+        // Limits that the hypervisor keeps.
+        let limit = |key, what, time: Option<Nanoseconds>| Overhead {
+            how: Some("enforced by the hypervisor; not a measurement".into()),
+            when: Some("-".into()),
+            ..one(key, what, time.unwrap_or_default(), None)
+        };
+        all.push(limit(
+            "lead",
+            "the longest that a vCPU has its hart ahead of its job, added to `job`",
+            stated.lead,
+        ));
+        all.push(limit(
+            "guard",
+            "how much sooner it may have it where something would begin for best-effort vCPUs, added to `job`",
+            stated.guard,
+        ));
+    }
+    all
 }
 
 impl Overhead {

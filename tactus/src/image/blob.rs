@@ -143,6 +143,7 @@ impl Tables {
                     (Criticality::High { budget: Some(high) }, Some(times)) => high - times.budget,
                     _ => 0,
                 },
+                lead: vcpu.lead,
             }
         });
         let place = Vcpu {
@@ -157,6 +158,7 @@ impl Tables {
             budget: 0,
             deadline: 0,
             more: 0,
+            lead: 0,
         };
         let places = std::iter::repeat_n(place, vm.rt_vcpus as usize);
         let numbered = (0..).zip(configured.chain(places));
@@ -222,6 +224,7 @@ fn header(plan: &Plan, tables: &Tables, length: usize) -> Header {
         overheads: plan.overheads,
         interrupt_ticks: plan.profile.ticks_for(plan.profile.overheads.interrupt),
         way_ticks: plan.profile.ticks_for(plan.profile.overheads.way),
+        guard_ticks: guard(plan),
         reserve: plan.reserve.0,
         migration: plan.migration as u32,
         user_only: mask(&mut plan.user_only.iter().copied()),
@@ -234,6 +237,16 @@ fn header(plan: &Plan, tables: &Tables, length: usize) -> Header {
             None => NONE,
         },
         parts: plan.parts,
+    }
+}
+
+/// How long before a dispatch ahead of a deadline nothing is begun for best-effort vCPUs; 0: there is none.
+fn guard(plan: &Plan) -> u64 {
+    let mut vcpus = plan.vms.iter().flat_map(|vm| &vm.vcpus);
+    let guard = plan.profile.overheads.guard;
+    match (vcpus.any(|vcpu| vcpu.lead != 0), guard) {
+        (true, Some(guard)) => plan.profile.ticks_for(guard),
+        _ => 0,
     }
 }
 

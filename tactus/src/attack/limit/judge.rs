@@ -77,6 +77,8 @@ impl VcpuJudged {
 struct Stated {
     taken: Taken,
     job: u64,
+    /// Of `job`, before the release.
+    ahead: u64,
     latency: u64,
 }
 
@@ -107,6 +109,7 @@ pub fn judge(seed: u64, set: &Set, refused: usize, run: &Run<'_>) -> Judged {
             service_period: in_cycles(overheads.service_period),
         },
         job: in_cycles(overheads.job),
+        ahead: in_cycles(guarantee.ahead),
         latency: in_cycles(guarantee.release_latency()),
     };
     let latest = latest_ends(set, run, &stated);
@@ -246,7 +249,10 @@ fn latest_ends(set: &Set, run: &Run<'_>, stated: &Stated) -> Vec<Vec<u64>> {
             };
             let later = if set.by_priority { 0 } else { latency };
             let work = Work {
-                released: [job.release, job.release + latency],
+                released: [
+                    job.release.saturating_sub(stated.ahead),
+                    job.release + latency,
+                ],
                 cost: job.executed + stated.job,
                 urgency,
                 urgency_late: urgency + later,

@@ -103,6 +103,8 @@ pub struct Set {
     load: &'static str,
     /// Part of the hart that each has, before scaling.
     shares: Vec<f64>,
+    /// vCPUs have their harts ahead of their jobs.
+    pub ahead: bool,
 }
 
 impl Set {
@@ -113,8 +115,11 @@ impl Set {
     /// One has another error, as its guests cannot be built; or none fits.
     pub fn near_limit(seed: u64, length: u64) -> Result<(Self, usize), Unfit> {
         let mut random = Rng::with_seed(seed);
+        // Drawn by itself, so that the rest of a seed's sets stays as it was before.
+        let mut ahead = Rng::with_seed(!seed);
         for refused in 0..DRAWS_MAX {
             let mut set = Self::drawn(&mut random);
+            set.ahead = !set.by_priority && ahead.u8(..3) == 0;
             if set.scale_up()? {
                 set.choose_phases(&mut random, length);
                 return Ok((set, refused));
@@ -175,6 +180,7 @@ impl Set {
             slice: ["1ms", "10ms", "100ms", "1s"][random.usize(..4)],
             load: ["compute", "memory"][random.usize(..2)],
             shares,
+            ahead: false,
         }
     }
 
@@ -239,8 +245,14 @@ impl Set {
     /// Its description.
     pub fn text(&self) -> String {
         let mut text = format!(
-            "[system]\nplatform = \"{}\"\nharts = 2\nslice = \"{}\"\nbe_reserve = \"1%\"\n",
-            self.profile, self.slice
+            "[system]\nplatform = \"{}\"\nharts = 2\nslice = \"{}\"\nbe_reserve = \"1%\"\n{}",
+            self.profile,
+            self.slice,
+            if self.ahead {
+                "dispatch_ahead = true\n"
+            } else {
+                ""
+            }
         );
         let mut rings = String::new();
         let mut channels = String::new();

@@ -41,6 +41,8 @@ pub struct Guarantee {
     pub timebase_hz: u32,
     /// What the hypervisor itself takes; `service` with the interrupts.
     pub overheads: Overheads,
+    /// Of `overheads.job`, for having the hart ahead of the job, where a vCPU with a reservation has it so.
+    pub ahead: u64,
     /// The most interrupts of a real-time vCPU, in a deferral period, by signals for others of its hart.
     pub interrupts: u64,
     /// How long such an interrupt takes.
@@ -265,7 +267,8 @@ pub(super) fn check(
 ) -> Guarantee {
     let trial = Trial::new(judge.config, platform, vcpus);
     let interrupts = trial.interrupts();
-    let overheads = platform.profile.overhead_ticks(interrupts);
+    let ahead = trial.ahead();
+    let overheads = platform.profile.overhead_ticks(interrupts, ahead);
     let harts = vcpus.policies.len();
     let mut system = System {
         hz: platform.profile.timebase_hz,
@@ -299,6 +302,7 @@ pub(super) fn check(
     let mut guarantee = Guarantee {
         timebase_hz: system.hz,
         overheads,
+        ahead,
         interrupts,
         interrupt: platform
             .profile

@@ -73,6 +73,8 @@ pub(super) struct Trial<'c> {
     vcpus: Vec<Entry>,
     /// The most interrupts in a deferral period.
     interrupts: u64,
+    /// How long vCPUs with reservations may have their harts ahead of each job.
+    ahead: u64,
     /// What is refused without a change; `None`: not known yet, or a vCPU may be put on several harts, so that what is
     /// changed on one matters to all.
     apart: Option<Refusals>,
@@ -88,7 +90,14 @@ impl<'c> Trial<'c> {
             criticality: seen.checked.criticality,
             harts: seen.checked.harts.clone(),
         };
+        let is_ahead =
+            |seen: &super::Seen<'_>| seen.checked.lead != 0 && seen.checked.reservation.is_some();
         let mut trial = Self {
+            ahead: if vcpus.seen.iter().any(is_ahead) {
+                platform.profile.ahead_ticks()
+            } else {
+                0
+            },
             config,
             platform,
             policies: vcpus.policies.clone(),
@@ -149,12 +158,17 @@ impl<'c> Trial<'c> {
         interrupts::most(self.config, &placed, &self.policies)
     }
 
+    /// How long vCPUs with reservations may have their harts ahead of each job.
+    pub(super) const fn ahead(&self) -> u64 {
+        self.ahead
+    }
+
     fn overheads(&self, change: Change<'_>) -> Overheads {
         let interrupts = match change {
             Change::Hart(..) => self.interrupts_after(change),
             _ => self.interrupts,
         };
-        self.platform.profile.overhead_ticks(interrupts)
+        self.platform.profile.overhead_ticks(interrupts, self.ahead)
     }
 
     fn is_by_deadline(&self, hart: u32) -> bool {

@@ -1,0 +1,85 @@
+//! Just-in-time dispatch: a real-time vCPU that waits for its timer gets its hart ahead of that, and is entered when the timer goes off.
+//!
+//! Until then the hart spins below the guest, and looks for interrupts meanwhile: a more urgent vCPU takes the hart at once, and any interrupt of the
+//! guest's own ends the wait. The guest reads no other time than the hart's. How long ahead it is, `policy::lead` decides. Shortly
+//! before that, in the *guard*, nothing is begun for a best-effort vCPU that may take long: the hart is given up first.
+
+use super::leave_uncharged;
+use crate::arch::{self, context};
+use crate::body::{Body, Wait};
+use crate::exit::NextContext;
+use crate::hart::context::{HartCtx, Local};
+use crate::interrupt;
+use crate::sched::{signals, wake};
+use crate::system::system;
+use crate::vm::Vcpu;
+
+/// Whether a vCPU that is about to be entered has been given the hart ahead of its time.
+#[inline(always)]
+pub const fn is_ahead(body: &Body) -> bool {
+    body.lead.until() != 0
+}
+
+/// Something is about to begin for a best-effort vCPU. `true`: a vCPU is given the hart first, ahead of its time.
+#[inline(always)]
+pub fn comes_first(cx: &mut HartCtx) -> bool {
+    is_guarded(&cx.local) && dispatch(cx, arch::now())
+}
+
+/// As [`comes_first`], at that time.
+#[inline(always)]
+pub fn comes_first_at(cx: &mut HartCtx, now: u64) -> bool {
+    !cx.local.real_time_only & cx.local.timer.is_guarded(now) && dispatch(cx, now)
+}
+
+/// Whether a best-effort vCPU, or none, has the hart, and it is so shortly before a release that nothing is begun for such a vCPU.
+#[inline(always)]
+pub fn is_guarded(local: &Local) -> bool {
+    !local.real_time_only && local.timer.is_guarded(arch::now())
+}
+
+/// Gives the hart to the vCPU of the earliest release, if it is one that gets it ahead of its time.
+#[cold]
+#[inline(never)]
+fn dispatch(cx: &mut HartCtx, now: u64) -> bool {
+    let (_, handle) = cx.local.timer.earliest_release();
+    let vcpu = system().vcpu(handle);
+    if !is_ahead(cx.bodies.of(vcpu)) {
+        return false;
+    }
+    cx.local.timer.pop_release();
+    wake::wake(cx, vcpu, now);
+    cx.local.needs_resched
+}
+
+/// The current vCPU, which has been given the hart ahead of its time, is entered when that has come; or when one of its interrupts has, if it waits for
+/// interrupts. If a more urgent one takes the hart before, it waits again when it has it back.
+#[inline(never)]
+pub fn enter_when_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
+    let (local, body) = cx.with_body(vcpu);
+    let began = local.timer.since().min(body.lead.planned());
+    body.lead.learn(arch::now().saturating_sub(began));
+    arch::entry::warm_way_in(&body.context);
+    let (until, interruptible) = (body.lead.until(), body.wait == Wait::Interrupt);
+    while arch::now() < until && !(interruptible && context::guest_interrupt_pending()) {
+        let pending = cx.local.poll();
+        if pending != 0 && !serve(cx, vcpu, pending) {
+            return leave_uncharged(cx, vcpu);
+        }
+    }
+    cx.bodies.of(vcpu).lead.end();
+    cx.local.timer.credit_since(cx.local.timer.since());
+    NextContext::enter(&mut cx.local, vcpu)
+}
+
+/// Serves interrupts that are pending. `false`: the vCPU has to leave the hart.
+#[cold]
+#[inline(never)]
+fn serve(cx: &mut HartCtx, vcpu: &'static Vcpu, pending: u64) -> bool {
+    // A budget does not end before its job begins.
+    cx.local.timer.credit_since(cx.local.timer.since());
+    interrupt::handle(cx, pending);
+    signals::handle_news(cx, vcpu);
+    super::aftermath::conclude(cx);
+    !(cx.local.needs_resched | vcpu.stops())
+}
