@@ -13,7 +13,6 @@ use crate::migration;
 use crate::sched::{block, fpu};
 use crate::vm::{Doorbell, Vcpu};
 use core::hint::cold_path;
-use core::sync::atomic::Ordering;
 use tactus_abi::map;
 
 /// `wfi`, as `stval` shows it.
@@ -37,7 +36,6 @@ pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> Exit {
         cold_path();
         return other_interrupt(cx, vcpu);
     }
-    cx.local.interrupts_seen = cx.local.hart.interrupts.load(Ordering::Relaxed);
     arch::clear_software_interrupt();
     // What is passed or posted from now on interrupts anew.
     if let Some(doorbell) = cx.local.hart.take_doorbell()
