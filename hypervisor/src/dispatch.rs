@@ -60,6 +60,10 @@ pub extern "C" fn hart_main(hart: &'static Hart) -> NextContext {
 pub extern "C" fn schedule(vcpu: &'static Vcpu) -> NextContext {
     // Safety: the entry code's call for a vCPU that runs on this hart (protocol H1).
     let cx = unsafe { HartCtx::of_trapped(vcpu) };
+    if arch::pending_interrupts() != 0 {
+        cold_path();
+        look::serve_and_may_continue(cx);
+    }
     let now = arch::now();
     ahead::comes_first_at(cx, now);
     schedule_at(cx, vcpu, now)
