@@ -6,6 +6,7 @@
  * Boot arguments:
  *   hz=N        ticks in a second (1000)
  *   samples=N   number of releases measured before the program reports and powers off (0: it runs for ever)
+ *   skip=N      number of releases before the first of these (0)
  *   load=N      percent of every 10 ms in which the task computes, instead of measuring
  *   entry=1     also measures the latency of the trap handler's first instruction and the time from there to the task;
  *               this adds a few cycles to each release
@@ -32,7 +33,7 @@ void dispatch_main(void);
 #define PRIORITY (configMAX_PRIORITIES - 1)
 
 static uint32_t task_ns[SAMPLES_MAX], entry_ns[SAMPLES_MAX], release_ns[SAMPLES_MAX];
-static uint64_t hz, samples, load;
+static uint64_t hz, samples, skip, load;
 static bool entry;
 
 /* The value of `cycle` when the trap handler was last entered. */
@@ -92,6 +93,8 @@ static void measure(void *unused)
         __asm volatile("csrw stvec, %0" ::"r"(dispatch_trap));
     while (!may_begin())
         xTaskDelayUntil(&release, 1);
+    for (uint64_t skipped = 0; skipped < skip; skipped++)
+        xTaskDelayUntil(&release, 1);
     for (uint64_t sample = 0; sample < samples; sample++) {
         xTaskDelayUntil(&release, 1);
         uint64_t stamp = clock_stamp();
@@ -131,6 +134,7 @@ void dispatch_main(void)
 
     hz = argument_number("hz=", configTICK_RATE_HZ);
     samples = argument_number("samples=", 0);
+    skip = argument_number("skip=", 0);
     load = argument_number("load=", 0);
     entry = argument_number("entry=", 0) != 0;
     if (hz == 0 || samples > SAMPLES_MAX || load >= PERCENT || (load > 0 && samples > 0))
