@@ -3,7 +3,8 @@
 //!
 //! The *lead* has to be as long as it takes to bring the vCPU on the hart, and no longer: the hart does nothing else
 //! meanwhile. It follows what that took lately: at once where it took longer, and by a part of the difference where it
-//! took less. It is never less than half of the longest: what has been in the caches for long may be in them no more.
+//! took less. It is never less than three quarters of the longest: what has been in the caches for long may
+//! be in them no more.
 
 /// Part of the difference by which a lead becomes shorter at a time: one in so many.
 const DECAY: u16 = 32;
@@ -61,7 +62,7 @@ impl Lead {
         let took = u16::try_from(took).unwrap_or(u16::MAX);
         // A quarter more, and what two readings of the clock may be wrong by.
         let wanted = took.saturating_add(took / 4).saturating_add(2);
-        let wanted = wanted.clamp(self.most / 2, self.most);
+        let wanted = wanted.clamp(self.most - self.most / 4, self.most);
         self.ticks = if wanted >= self.ticks {
             wanted
         } else {

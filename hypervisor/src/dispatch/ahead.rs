@@ -13,6 +13,7 @@ use crate::interrupt;
 use crate::sched::{signals, wake};
 use crate::system::system;
 use crate::vm::Vcpu;
+use core::hint::cold_path;
 
 /// Whether a vCPU that is about to be entered has been given the hart ahead of its time.
 #[inline(always)]
@@ -68,7 +69,10 @@ pub fn enter_when_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
         }
     }
     cx.bodies.of(vcpu).lead.end();
-    cx.local.timer.credit_since(cx.local.timer.since());
+    if cx.local.timer.has_budget() {
+        cold_path();
+        cx.local.timer.credit_since(cx.local.timer.since());
+    }
     NextContext::enter(&mut cx.local, vcpu)
 }
 
