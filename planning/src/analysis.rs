@@ -151,9 +151,16 @@ pub(crate) fn gross(task: &Task, overheads: &Overheads) -> Reservation {
     }
 }
 
-/// `a` by `b` in parts of a tick, see [`ticks`].
+/// `a` by `b` in parts of a tick, see [`ticks`]. Periods and deadlines are [`limit::PERIOD_TICKS`] at most, so that
+/// divisions of 64 bits are exact; those of 128 bits take many times as long.
 pub(crate) const fn parts(a: u64, b: u64) -> u128 {
-    ((a as u128) << PART_BITS) / b as u128
+    let (whole, rest) = (a / b, a % b);
+    let fraction = if b <= 1 << PART_BITS {
+        ((rest << PART_BITS) / b) as u128
+    } else {
+        ((rest as u128) << PART_BITS) / b as u128
+    };
+    ((whole as u128) << PART_BITS) + fraction
 }
 
 /// Parts of a tick as ticks, rounded up. Each summand was rounded down: that is no tick in all, as there are far fewer of them than parts.
@@ -210,6 +217,8 @@ struct MoreUrgent {
     periodic: Vec<Reservation>,
     /// Those with the shortest period first.
     servers: Vec<Reservation>,
+    /// The deadline of some server is shorter than its period.
+    has_constrained: bool,
 }
 
 impl MoreUrgent {
@@ -223,21 +232,65 @@ impl MoreUrgent {
             }
         }
         servers.sort_unstable_by_key(|r: &Reservation| r.period);
-        Self { periodic, servers }
+        let has_constrained = servers.iter().any(|r| r.deadline < r.period);
+        Self {
+            periodic,
+            servers,
+            has_constrained,
+        }
     }
 
     /// The most that they run within `length` from when none has asked for anything; in parts of a tick.
     fn executed(&self, length: u64) -> u128 {
-        let each = |r: &Reservation| executed(r, Kind::Server, length);
         let is_implicit = |r: &&Reservation| r.deadline == r.period;
-        let one_by_one: u128 = self.servers.iter().map(each).sum();
-        let together = executed_together(self.servers.iter(), length);
-        let shorter = self.servers.iter().filter(|r| !is_implicit(r));
-        let implicit_together = shorter.map(each).sum::<u128>()
-            + executed_together(self.servers.iter().filter(is_implicit), length);
+        let (mut constrained, mut implicit) = (0, 0);
+        for r in &self.servers {
+            let sum = if is_implicit(&r) {
+                &mut implicit
+            } else {
+                &mut constrained
+            };
+            *sum += executed(r, Kind::Server, length);
+        }
+        let mut servers =
+            (constrained + implicit).min(executed_together(self.servers.iter(), length));
+        if self.has_constrained {
+            let implicit = self.servers.iter().filter(is_implicit);
+            servers = servers.min(constrained + executed_together(implicit, length));
+        }
         let periodic = self.periodic.iter();
         let periodic: u128 = periodic.map(|r| executed(r, Kind::Periodic, length)).sum();
-        periodic + one_by_one.min(together).min(implicit_together)
+        periodic + servers
+    }
+
+    /// The line below what they run: its height at 0, and how much it rises in a tick; in parts of a tick.
+    ///
+    /// A server with a shorter deadline has demanded its utilisation of any length, and each summand of
+    /// [`executed_together`] is a line but for its begin. What is rounded down of the parts is less than one for each
+    /// server.
+    fn line(&self) -> (i128, i128) {
+        let height = |r: &Reservation, length: i128| {
+            ((length * i128::from(r.budget)) << PART_BITS).div_euclid(r.period.into())
+        };
+        let (mut one_by_one, mut together, mut implicit_together) = (0, 0, 0);
+        let (mut last_jobs, mut last_of_implicit) = (0, 0);
+        for r in &self.servers {
+            let [period, budget, deadline] = [r.period, r.budget, r.deadline].map(i128::from);
+            let alone = height(r, deadline - budget);
+            one_by_one += alone;
+            last_jobs += budget;
+            together += height(r, period - last_jobs);
+            implicit_together += if deadline == period {
+                last_of_implicit += budget;
+                height(r, period - last_of_implicit)
+            } else {
+                alone
+            };
+        }
+        let begin = one_by_one.min(together).min(implicit_together);
+        let all = self.periodic.iter().chain(&self.servers);
+        let rise = all.map(|r| height(r, 1)).sum();
+        (begin - self.servers.len() as i128, rise)
     }
 
     /// The most jobs of theirs that get nothing within `length`: one that is there already, and one for each period.
@@ -289,11 +342,13 @@ impl Range {
 /// The longest `done(n) - begin(n)` of all `n` up to `last`; both grow with `n`. `None`: some `done` is not known.
 ///
 /// `step(n)` is the greatest number up to `n` for which `done` is greater than for the number before it: only such are
-/// looked at. `done` is given a bound from below, too.
+/// looked at. `done` is given a bound from below, too. The search ends where no time is longer than `enough`, with some
+/// time up to that.
 ///
 /// The range whose bound is the greatest is halved next. After [`HALVINGS`] its bound is the answer.
 fn longest(
     last: u64,
+    enough: u64,
     begin: impl Fn(u64) -> u64,
     step: impl Fn(u64) -> u64,
     mut done: impl FnMut(u64, u64) -> Option<u64>,
@@ -307,7 +362,7 @@ fn longest(
     let mut ranges = BinaryHeap::from([all]);
     let mut halvings = HALVINGS;
     while let Some(range) = ranges.pop() {
-        if range.bound <= longest {
+        if range.bound <= longest.max(enough) {
             break;
         }
         if halvings == 0 {
@@ -439,7 +494,7 @@ fn search(tasks: &[Task], which: usize, overheads: &Overheads, later: u64) -> Op
             taken(overheads, tasks.len(), length) + ticks(sum.sum())
         })
     };
-    longest(busy - 1, |release| release, step, done)
+    longest(busy - 1, 0, |release| release, step, done)
 }
 
 /// The longest response of a vCPU on a fixed-priority hart (Joseph and Pandya, The Computer Journal 29(5), 1986, with
@@ -453,8 +508,17 @@ pub fn fixed_priority_response(
     which: usize,
     overheads: &Overheads,
 ) -> Option<Response> {
-    let ticks = ranked_search(vcpus, which, overheads, Until::AllIsSpent)?;
+    let ticks = ranked_search(vcpus, which, overheads, Until::AllIsSpent, 0)?;
     Some(Response { ticks, found: true })
+}
+
+/// Whether [`fixed_priority_response`] has a bound. It takes far fewer steps to know that than the bound.
+pub fn fixed_priority_is_in_time(vcpus: &[Ranked], which: usize, overheads: &Overheads) -> bool {
+    let task = vcpus.get(which).and_then(|vcpu| vcpu.task);
+    task.is_some_and(|task| {
+        let enough = task.reservation.deadline;
+        ranked_search(vcpus, which, overheads, Until::AllIsSpent, enough).is_some()
+    })
 }
 
 /// The latest time from the release of a job of a vCPU on a fixed-priority hart until the job first has the hart: when
@@ -464,7 +528,7 @@ pub fn fixed_priority_start(
     which: usize,
     overheads: &Overheads,
 ) -> Option<Response> {
-    let first = ranked_search(vcpus, which, overheads, Until::FirstTick)?;
+    let first = ranked_search(vcpus, which, overheads, Until::FirstTick, 0)?;
     Some(Response {
         ticks: first.saturating_sub(1),
         found: true,
@@ -502,7 +566,8 @@ impl Until {
     }
 }
 
-/// The longest time from a release of the vCPU until so much of that job is spent.
+/// The longest time from a release of the vCPU until so much of that job is spent; or, where that is at most `enough`,
+/// some time up to that.
 ///
 /// In the high mode it is the response time of adaptive mixed criticality (AMC-rtb: Baruah, Burns and Davis, RTSS
 /// 2011). The hart changes its mode before the job would be done in the low mode. So those of low criticality have
@@ -518,6 +583,7 @@ fn ranked_search(
     which: usize,
     overheads: &Overheads,
     until: Until,
+    enough: u64,
 ) -> Option<u64> {
     let vcpu = vcpus.get(which)?;
     let task = vcpu.task?;
@@ -553,17 +619,32 @@ fn ranked_search(
     let low = MoreUrgent::new(low.filter_map(|one| usual(one)));
     let own_high = vcpu.gross(overheads)?.reservation;
     let changes_mode = has_modes(vcpus) && vcpu.criticality != Criticality::Low;
+    let (line_begin, line_rise) = more_urgent.line();
+    let service = match overheads.service_period {
+        0 => 0,
+        period => parts(overheads.service, period),
+    };
+    let idle = (1 << PART_BITS) - line_rise - service as i128;
     let mut steps = STEPS;
     let done = |woken: u64, from: u64| {
         let rest = parts(woken * own.budget, own.deadline);
         let end = begin(woken) + own.deadline;
+        let spent = until.spent(own.budget, overheads);
+        // It is not done before `fixed` and the line below what more urgent ones run have been executed.
+        let fixed = parts(held(overheads, vcpus.len()) + spent, 1) + rest;
+        let least = match line_begin + fixed as i128 {
+            fixed if idle > 0 && fixed > 0 => (fixed + idle - 1) / idle,
+            _ => 1,
+        };
+        if least > end.into() {
+            return None;
+        }
+        let least = least as u64;
         // The bound from below is one of the high mode.
-        let low_from = if changes_mode { 1 } else { from };
+        let low_from = if changes_mode { least } else { from.max(least) };
         let in_low_mode = settle(low_from, end, &mut steps, |length| {
             let executed = more_urgent.executed(length);
-            taken(overheads, vcpus.len(), length)
-                + until.spent(own.budget, overheads)
-                + ticks(rest + executed)
+            taken(overheads, vcpus.len(), length) + spent + ticks(rest + executed)
         })?;
         if !changes_mode {
             return Some(in_low_mode);
@@ -577,7 +658,7 @@ fn ranked_search(
                 + ticks(rest + executed)
         })
     };
-    longest(last, begin, |woken| woken, done)
+    longest(last, enough, begin, |woken| woken, done)
 }
 
 /// The greatest `x` of `0..=end` for which `fits`, which holds up to some `x`; `None`: not even for 0.

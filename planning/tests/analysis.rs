@@ -154,7 +154,16 @@ fn check_priorities_of(
         let bounds: Vec<_> = (0..tasks.len())
             .map(|which| bounded(&ranked, which, &overheads))
             .collect();
-        let fit = |which| analysis::fixed_priority_response(&ranked, which, &overheads).is_some();
+        let fit = |which| {
+            let response = analysis::fixed_priority_response(&ranked, which, &overheads);
+            let in_time = analysis::fixed_priority_is_in_time(&ranked, which, &overheads);
+            assert_eq!(
+                response.is_some(),
+                in_time,
+                "{tasks:?} {overheads:?} {which}"
+            );
+            in_time
+        };
         if !(0..tasks.len()).all(fit) {
             continue;
         }

@@ -132,6 +132,12 @@ proptest! {
         overruns in prop::collection::vec(any::<bool>(), 1..9),
     ) {
         let ranked: Vec<Ranked> = vcpus.iter().enumerate().map(|(i, v)| v.ranked(i)).collect();
+        for which in 0..vcpus.len() {
+            prop_assert_eq!(
+                analysis::fixed_priority_is_in_time(&ranked, which, &NONE),
+                analysis::fixed_priority_response(&ranked, which, &NONE).is_some()
+            );
+        }
         let bounds: Option<Vec<u64>> = (0..vcpus.len())
             .map(|which| Some(analysis::fixed_priority_response(&ranked, which, &NONE)?.ticks))
             .collect();

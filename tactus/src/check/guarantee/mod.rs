@@ -458,9 +458,7 @@ impl System<'_> {
         here.sort_by_key(|(_, seen)| std::cmp::Reverse(seen.checked.priority));
         let tasks: Vec<Ranked> = here.iter().filter_map(|(_, seen)| ranked(seen)).collect();
         let overheads = &self.deadlines.overheads;
-        let late = |tasks: &[Ranked], one: usize| {
-            priority::answer(overheads, tasks, one) == priority::Answer::Late
-        };
+        let late = |tasks: &[Ranked], one: usize| priority::is_late(overheads, tasks, one);
         let answers = priority::answers(overheads, &tasks);
         let late_now: Vec<bool> = answers
             .iter()
@@ -502,16 +500,19 @@ impl System<'_> {
                         && within_share(vcpus, allowances, judge, seen, budget)
                         && !late(&changed, place)
                 };
-                // None that it comes before is later than before; the least urgent is the first to be.
-                let spares_others = |budget: u64| {
-                    let changed = with(budget);
-                    let mut others = (0..changed.len()).rev().filter(|&one| {
-                        one != place && changed[one].priority <= changed[place].priority
-                    });
-                    others.all(|one| late_now[one] || !late(&changed, one))
-                };
-                let most = greatest(own.budget, own.deadline, fits_itself)?;
-                greatest(own.budget, most, spares_others).map(|most| most - own.budget)
+                let mut most = greatest(own.budget, own.deadline, fits_itself)?;
+                // None that it comes before is later than before. The least urgent is the first to be, so that the
+                // largest budget that spares it mostly spares the others, too.
+                let others = (0..tasks.len()).rev().filter(|&one| {
+                    one != place && tasks[one].priority <= tasks[place].priority && !late_now[one]
+                });
+                for one in others {
+                    let spares = |budget: u64| !late(&with(budget), one);
+                    if !spares(most) {
+                        most = greatest(own.budget, most - 1, spares)?;
+                    }
+                }
+                Some(most - own.budget)
             });
             all.push(Vcpu {
                 name: seen.name(),

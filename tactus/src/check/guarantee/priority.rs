@@ -18,20 +18,31 @@ pub(super) enum Answer {
 
 /// When one of these vCPUs has had its budget.
 pub(super) fn answer(overheads: &Overheads, tasks: &[Ranked], one: usize) -> Answer {
-    let own = &tasks[one];
-    if own.task.is_none() {
+    if tasks[one].task.is_none() {
         return Answer::None;
     }
-    let endless = tasks.iter().enumerate().find(|(index, task)| {
-        *index != one && task.priority >= own.priority && task.task.is_none()
-    });
-    if let Some((index, _)) = endless {
+    if let Some(index) = endless(tasks, one) {
         return Answer::Unbounded(index);
     }
     match analysis::fixed_priority_response(tasks, one, overheads) {
         Some(response) => Answer::Within(response.ticks),
         None => Answer::Late,
     }
+}
+
+/// Whether the answer is [`Answer::Late`], without the time that it is otherwise.
+pub(super) fn is_late(overheads: &Overheads, tasks: &[Ranked], one: usize) -> bool {
+    tasks[one].task.is_some()
+        && endless(tasks, one).is_none()
+        && !analysis::fixed_priority_is_in_time(tasks, one, overheads)
+}
+
+/// One that comes before it and has no budget.
+fn endless(tasks: &[Ranked], one: usize) -> Option<usize> {
+    let mut all = 0..tasks.len();
+    all.find(|&other| {
+        other != one && tasks[other].priority >= tasks[one].priority && tasks[other].task.is_none()
+    })
 }
 
 /// When each of these vCPUs has had its budget. The bound of one rests on those before it being in time.

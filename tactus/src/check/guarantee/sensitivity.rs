@@ -4,7 +4,7 @@ use tactus_abi::blob::{Overheads, RealTimePolicy, limit};
 use tactus_planning::analysis::Ranked;
 use tactus_policy::reservation::{Reservation, Task};
 
-use super::load::{Deadlines, Fit, greatest, least};
+use super::load::{self, Deadlines, Fit, greatest, least};
 use super::{Answer, Guarantee, Hart, Vcpu, priority};
 use crate::check::allowance;
 
@@ -209,13 +209,35 @@ impl Guarantee {
                     .iter()
                     .map(|(vcpu, task)| vcpu.ranked(*task))
                     .collect();
-                let late = |one: usize| {
-                    matches!(hart.vcpus[one].answer, Answer::Within(_))
-                        && priority::answer(overheads, &ranked, one) == priority::Answer::Late
-                };
                 let is_kept = self.reserve.0 == 0
                     || tasks.len() == ranked.len() && deadlines.modes_leave_reserve(&ranked);
-                is_kept && !(0..ranked.len()).any(late)
+                if !is_kept {
+                    return false;
+                }
+                // Nothing becomes later by what is less urgent than it.
+                let is_changed = |(vcpu, task): &(&Vcpu, Option<Task>)| {
+                    vcpu.reservation != task.map(|task| task.reservation)
+                };
+                let highest = if *overheads == self.overheads {
+                    let all = changed.iter().filter(|one| is_changed(one));
+                    all.filter_map(|(vcpu, _)| vcpu.priority).max()
+                } else {
+                    Some(u8::MAX)
+                };
+                let in_time = |(place, vcpu): (usize, &Vcpu)| match vcpu.answer {
+                    Answer::Within(time) if vcpu.priority <= highest => Some((place, time)),
+                    _ => None,
+                };
+                // The nearest to its deadline first: it is the first to be late, mostly.
+                let mut tested: Vec<(usize, u64)> =
+                    hart.vcpus.iter().enumerate().filter_map(in_time).collect();
+                let left = |&(place, time): &(usize, u64)| {
+                    let deadline = hart.vcpus[place].reservation.map(|own| own.deadline);
+                    ((1.0 - load::ratio(time, deadline.unwrap_or(0))) * PARTS as f64) as i64
+                };
+                tested.sort_by_key(left);
+                let mut tested = tested.into_iter();
+                !tested.any(|(one, _)| priority::is_late(overheads, &ranked, one))
             }
         }
     }

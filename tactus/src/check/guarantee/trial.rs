@@ -274,9 +274,7 @@ impl<'c> Trial<'c> {
         let tasks: Vec<Ranked> = here.iter().map(|(_, ranked)| *ranked).collect();
         let place = here.iter().position(|(other, _)| *other == index);
         let overheads = self.overheads(change);
-        place.is_some_and(|place| {
-            priority::answer(&overheads, &tasks, place) != priority::Answer::Late
-        })
+        place.is_some_and(|place| !priority::is_late(&overheads, &tasks, place))
     }
 
     /// The vCPUs of a hart that go by their priorities.
@@ -308,7 +306,7 @@ impl<'c> Trial<'c> {
         let here = self.by_priority_on(hart, change);
         let tasks: Vec<Ranked> = here.iter().map(|(_, ranked)| *ranked).collect();
         for (place, (index, _)) in here.iter().enumerate() {
-            if priority::answer(&deadlines.overheads, &tasks, place) == priority::Answer::Late {
+            if priority::is_late(&deadlines.overheads, &tasks, place) {
                 refused.vcpus.push(*index);
             }
         }
