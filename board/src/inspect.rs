@@ -462,6 +462,17 @@ impl Board {
         self.machine.timing.reloads()
     }
 
+    /// Watches which lines these guests use from when their timer wakes them until they wait, from here on while the
+    /// pace is timed. Caches are emptied at each wake, so that the run is another one.
+    pub fn watch_wakes(&mut self, watch: timing::Watch) {
+        self.machine.timing.watch_wakes(watch);
+    }
+
+    /// Takes the wakes that have ended since the last time.
+    pub fn take_wakes(&mut self) -> Vec<timing::Wake> {
+        self.machine.timing.take_wakes()
+    }
+
     /// The longest storm of each interrupt source that had any since reset: its line was high whenever a service ended.
     #[must_use]
     pub fn storms(&self) -> Vec<Storm> {

@@ -16,7 +16,7 @@ use crate::code::{Code, Draft, PAGE, Scratch};
 use crate::hart::Hart;
 use crate::memory::Memory;
 use crate::op::Op;
-use crate::privileged::{Counters, Event, Exception, Trap};
+use crate::privileged::{Counters, Event, Exception, Trap, interrupts};
 use crate::probe::{Probes, Reaction};
 use crate::time::{Clock, Femtoseconds};
 use crate::timing::Timing;
@@ -221,6 +221,13 @@ impl Machine {
         if hart.account.current() != on {
             if self.timed {
                 self.timing.turn(hart.index, on, exception);
+                if self.timing.watches_wakes() {
+                    let now = hart.cycle();
+                    let pending = hart.privileged.pending(0, self.ticks(now));
+                    let timer = pending & interrupts::VSTI != 0;
+                    let timing = &mut self.timing;
+                    timing.turn_of_wakes(hart.index, now, on, exception, timer);
+                }
             }
             let (cycle, instructions) = (hart.cycle(), hart.instructions);
             hart.account.turn_to(on, cycle, instructions);

@@ -49,6 +49,7 @@ mod predictor;
 mod reloads;
 mod store_buffer;
 mod tlb;
+mod wakes;
 
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +59,7 @@ pub use pipeline::Schedule;
 pub use predictor::BranchKind;
 pub use reloads::{Cost, Reloads, Watch, Watched};
 pub use tlb::{Lookup, Page, Side};
+pub use wakes::{Use, Wake};
 
 use crate::account::Doing;
 use crate::privileged::Exception;
@@ -70,6 +72,7 @@ use predictor::{Outcome, Predictor};
 use reloads::{Books, By, Miss};
 use store_buffer::StoreBuffer;
 use tlb::Tlbs;
+use wakes::Wakes;
 
 /// No line has this key: keys have two zero bits.
 const NO_KEY: u64 = 1;
@@ -91,6 +94,8 @@ pub struct Timing {
     memory: MainMemory,
     /// No part of the state: they change nothing.
     books: Option<Box<Books>>,
+    /// No part of the state.
+    wakes: Option<Box<Wakes>>,
 }
 
 /// The profile's parameters, ready for use.
@@ -210,6 +215,7 @@ impl Timing {
             level2: caches.map_or_else(Level2::none, |caches| Level2::new(&caches.l2, seed, 0)),
             memory: MainMemory::new(&parameters.memory, harts + 1),
             books: None,
+            wakes: None,
         }
     }
 
@@ -219,11 +225,13 @@ impl Timing {
     pub fn forget(&mut self) {
         let counts: Vec<Counts> = self.harts.iter().map(|hart| hart.counts).collect();
         let mut books = self.books.take();
+        let wakes = self.wakes.take();
         if let Some(books) = &mut books {
             books.forget();
         }
         *self = Self::new(&self.parameters, counts.len(), self.seed);
         self.books = books;
+        self.wakes = wakes;
         for (hart, counts) in self.harts.iter_mut().zip(counts) {
             hart.counts = counts;
         }
@@ -302,7 +310,7 @@ impl Timing {
         this.code.insert(key, SHARED);
         this.counts.fetch_misses += 1;
         this.counts.stall_fetch += stall;
-        self.book_miss(hart, By::Fetch, key, stall, level2_misses);
+        self.book_miss((hart, now), By::Fetch, key, stall, level2_misses);
         stall
     }
 
@@ -636,7 +644,7 @@ impl Timing {
         } else {
             let level2_misses = this.counts.level2_misses;
             let cost = self.ask(Some(hart), key, now).0;
-            self.book_miss(hart, By::Walk, key, cost, level2_misses);
+            self.book_miss((hart, now), By::Walk, key, cost, level2_misses);
             cost
         };
         self.harts[hart].counts.stall_walk += stall;
@@ -666,7 +674,24 @@ impl Timing {
 
     /// Writes down what an L1 cache did not have, and what that cost. `level2_misses`: the hart's count before.
     #[inline]
-    fn book_miss(&mut self, hart: usize, by: By, key: u64, cost: u64, level2_misses: u64) {
+    fn book_miss(
+        &mut self,
+        (hart, now): (usize, u64),
+        by: By,
+        key: u64,
+        cost: u64,
+        level2_misses: u64,
+    ) {
+        if let Some(wakes) = &mut self.wakes
+            && by != By::Walk
+        {
+            let line = Use {
+                physical: key >> 2 << self.costs.line_shift,
+                cycle: now,
+                code: by == By::Fetch,
+            };
+            wakes.miss(hart, line);
+        }
         if let Some(books) = &mut self.books {
             let miss = Miss {
                 by,
@@ -677,6 +702,49 @@ impl Timing {
                 upgrade_cost: self.costs.upgrade,
             };
             books.miss(hart, miss);
+        }
+    }
+
+    // Lines from wake to wait.
+
+    /// Watches which lines these guests use from when their timer wakes them until they wait. Caches are emptied at
+    /// each wake.
+    pub fn watch_wakes(&mut self, watch: Watch) {
+        self.wakes = Some(Box::new(Wakes::new(watch, self.harts.len())));
+    }
+
+    /// Takes the wakes that have ended since the last time.
+    pub fn take_wakes(&mut self) -> Vec<Wake> {
+        let wakes = self.wakes.iter_mut();
+        wakes.flat_map(|wakes| wakes.take()).collect()
+    }
+
+    /// Whether wakes are watched.
+    #[must_use]
+    pub const fn watches_wakes(&self) -> bool {
+        self.wakes.is_some()
+    }
+
+    /// The hart, at its cycle `now`, turns `to` something else, where wakes are watched; by this exception, with its a6
+    /// and a7, or another way. `timer`: a guest's timer interrupt is pending.
+    pub fn turn_of_wakes(
+        &mut self,
+        hart: usize,
+        now: u64,
+        to: Doing,
+        exception: Option<(Exception, [u64; 2])>,
+        timer: bool,
+    ) {
+        let Some(wakes) = &mut self.wakes else {
+            return;
+        };
+        if wakes.turn((hart, now), to, exception, timer) && self.cached {
+            for hart in &mut self.harts {
+                hart.data.clear();
+                hart.code.clear();
+                hart.last_fetch = NO_KEY;
+            }
+            self.level2.clear();
         }
     }
 

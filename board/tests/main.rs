@@ -26,5 +26,6 @@ mod timing_prediction;
 mod timing_reloads;
 mod timing_state;
 mod timing_translation;
+mod timing_wakes;
 mod undisturbed;
 mod weak_memory;

@@ -14,7 +14,7 @@ impl Timing {
     pub(super) fn load_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
         let level2_misses = self.harts[hart].counts.level2_misses;
         let (stall, place) = self.ask(Some(hart), key, now);
-        self.book_miss(hart, By::Read, key, stall, level2_misses);
+        self.book_miss((hart, now), By::Read, key, stall, level2_misses);
         let line = self.level2.line(place);
         let state = if line.sharers == 0 {
             line.own(hart);
@@ -50,7 +50,7 @@ impl Timing {
             cost += time;
             self.level2.line(place).own(hart);
         }
-        self.book_miss(hart, By::Write, key, cost, level2_misses);
+        self.book_miss((hart, now), By::Write, key, cost, level2_misses);
         self.insert_data(hart, key, MODIFIED);
         cost
     }

@@ -94,6 +94,12 @@ impl Level2 {
         }
     }
 
+    /// Takes all lines out.
+    pub fn clear(&mut self) {
+        self.keys.fill(0);
+        self.lines.fill(Line::NEW);
+    }
+
     /// Whether `other` is a cache of the same size and kind, and names no hart beyond `harts`.
     pub fn fits(&self, other: &Self, harts: usize) -> bool {
         let all = ((1_u32 << harts) - 1) as u16;
