@@ -6,6 +6,7 @@
 
 mod check;
 mod ready_queue;
+pub mod warm;
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -126,6 +127,10 @@ pub struct Header {
     pub device_manager: u32,
     /// Optional parts of the hypervisor that the system needs: bits of [`part`].
     pub parts: u32,
+    /// Entries of the [`warm::WarmRange`] table.
+    pub warm_ranges: u32,
+    /// Bytes of the cache lines of that table, a power of two; 0 where it is empty.
+    pub cache_line: u32,
 }
 
 /// Parts of the hypervisor that a system may not need: bits of [`Header::parts`], each a feature of the hypervisor's
@@ -469,6 +474,8 @@ pub struct Blob<'a> {
     pub interrupts: &'a [Interrupt],
     /// All VMs' channel ends.
     pub channel_ends: &'a [ChannelEnd],
+    /// What follows: the [`warm::WarmRange`]s.
+    rest: &'a [u8],
 }
 
 /// Why bytes are not a blob.
@@ -519,9 +526,8 @@ impl<'a> Blob<'a> {
         if header.version != VERSION {
             return Err(Error::Version(header.version));
         }
-        let whole = bytes
-            .get(..header.length as usize)
-            .ok_or(Error::Truncated)?;
+        let length = header.length as usize;
+        let whole = bytes.get(..length).ok_or(Error::Truncated)?;
         if header.crc32 != checksum(whole) {
             return Err(Error::Checksum);
         }
@@ -535,6 +541,7 @@ impl<'a> Blob<'a> {
             segments: table(&mut rest, header.segments)?,
             interrupts: table(&mut rest, header.interrupts)?,
             channel_ends: table(&mut rest, header.channel_ends)?,
+            rest,
         })
     }
 
@@ -579,12 +586,8 @@ pub fn checksum(blob: &[u8]) -> u32 {
     let field = core::mem::offset_of!(Header, crc32);
     let mut crc = u32::MAX;
     for (i, &byte) in blob.iter().enumerate() {
-        let byte = if (field..field + 4).contains(&i) {
-            0
-        } else {
-            byte
-        };
-        crc ^= u32::from(byte);
+        let is_counted = !(field..field + 4).contains(&i);
+        crc ^= u32::from(byte) * u32::from(is_counted);
         for _ in 0..8 {
             crc = (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
         }

@@ -12,7 +12,9 @@ use crate::artifacts::Artifacts;
 use crate::config::Nanoseconds;
 use crate::run::ends::Files;
 use crate::run::show::Shown;
-use crate::{attack, bench, boot, check, collect, image, man, new, report, run, sweep, timed_io};
+use crate::{
+    attack, bench, boot, check, collect, image, man, new, report, run, sweep, timed_io, warm,
+};
 
 /// What the process's exit codes mean; printed by `--help`.
 const EXIT_CODES: &str = "\
@@ -58,6 +60,9 @@ pub enum Command {
     /// Run a system with all combinations of what a file varies, and write a table of what was measured
     #[command(after_help = sweep::EXIT_CODES)]
     Sweep(SweepArguments),
+    /// Find which cache lines a real-time vCPU uses from when its timer wakes it until it waits, for `warm` of system.toml
+    #[command(after_help = EXIT_CODES)]
+    Warm(WarmArguments),
     /// Make a report's HTML page again, or one that compares two reports
     #[command(after_help = EXIT_CODES)]
     Report(ReportArguments),
@@ -239,6 +244,38 @@ pub struct BuildArguments {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Where the image goes; default: FILE's name with the extension `.bin`, in the current directory
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+}
+
+/// Arguments of `tactus warm`.
+#[derive(Debug, Args)]
+pub struct WarmArguments {
+    /// The system's description
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The VM of the vCPU
+    #[arg(long, value_name = "NAME")]
+    pub vm: String,
+    /// The vCPU's number within the VM
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub vcpu: usize,
+    /// Virtual time in which wakes are looked at
+    #[arg(long, value_name = "TIME", value_parser = limit, default_value = "100ms")]
+    pub time: Nanoseconds,
+    /// When that begins: phase:NAME, symbol:SYMBOL, symbol:VM/SYMBOL or cycle:NUMBER [default: when the VM starts]
+    #[arg(long, value_name = "EVENT")]
+    pub timed_from: Option<String>,
+    /// Look at each wake up to this place of the guest, SYMBOL or 0xADDRESS, in place of when it waits
+    #[arg(long, value_name = "PLACE")]
+    pub until: Option<String>,
+    /// The board: a profile's name or file [default: that of the system's platform, or soc]
+    #[arg(long, value_name = "PROFILE")]
+    pub profile: Option<String>,
+    /// What everything random is made of [default: 1]
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// Where the list goes; default: the VM's name with the extension `.warm.toml`, in the current directory
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 }
@@ -771,6 +808,7 @@ pub fn main() -> ExitCode {
         Command::Bench(arguments) => bench::command(&arguments),
         Command::Attack(arguments) => attack::command(&arguments),
         Command::Sweep(arguments) => sweep::command(&arguments),
+        Command::Warm(arguments) => warm::command(&arguments),
         Command::Report(arguments) => report::command::command(&arguments),
         Command::Artifacts(arguments) => collect::command(&arguments),
         Command::TimedIo(arguments) => timed_io::command(&arguments),

@@ -6,6 +6,7 @@ use std::path::Path;
 use object::elf;
 use object::endian::Endianness;
 use object::read::elf::{FileHeader, ProgramHeader};
+use sha2::{Digest, Sha256};
 use tactus_abi::map::{RAM_BASE, RAW_IMAGE_BASE};
 use tactus_planning::placement::Extent;
 
@@ -230,6 +231,25 @@ const LINUX_TEXT_OFFSET: usize = 8;
 const LINUX_IMAGE_SIZE: usize = 16;
 
 impl GuestImage {
+    /// The SHA-256, in hexadecimal, of what is loaded and where: the same for files that differ in nothing but what is
+    /// not loaded.
+    pub fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        hash.update(self.entry.to_le_bytes());
+        for segment in &self.segments {
+            for number in [
+                segment.guest,
+                segment.memory_size,
+                segment.bytes.len() as u64,
+            ] {
+                hash.update(number.to_le_bytes());
+            }
+            hash.update(&segment.bytes);
+        }
+        let digest = hash.finalize();
+        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
     /// Takes an image apart: an ELF file, a Linux kernel, or else a raw image.
     ///
     /// # Errors

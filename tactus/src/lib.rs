@@ -37,6 +37,7 @@ pub mod sweep;
 mod symbols;
 pub mod tiles;
 pub mod timed_io;
+pub mod warm;
 
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -44,6 +44,8 @@ pub struct Plan {
     pub user_only: Vec<u32>,
     /// How each hart orders its real-time vCPUs.
     pub policies: Vec<RealTimePolicy>,
+    /// Bytes of the cache lines of [`Vcpu::warm`]; 0: no vCPU has any.
+    pub cache_line: u32,
     /// What carries the consoles.
     pub line: ConsoleLine,
     /// The hypervisor.
@@ -188,6 +190,17 @@ pub struct Vcpu {
     pub criticality: Criticality,
     /// How long before its deadline it gets its hart at most, in ticks; 0: at its deadline.
     pub lead: u64,
+    /// The cache lines that it uses soon after its timer has woken it; perhaps none.
+    pub warm: Vec<WarmRange>,
+}
+
+/// Adjacent cache lines of a VM's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WarmRange {
+    /// Guest-physical address of the first one.
+    pub guest: u64,
+    /// How many.
+    pub lines: u32,
 }
 
 impl Vcpu {

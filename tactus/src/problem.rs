@@ -163,6 +163,10 @@ codes! {
     InterruptTwice = "interrupt-twice", Error;
     /// Channels larger than the addresses kept for them.
     ChannelSpace = "channel-space", Error;
+    /// A list of warm lines that the vCPU cannot have.
+    BadWarmLines = "bad-warm-lines", Error;
+    /// A list of warm lines of another image, or of another board.
+    StaleWarmLines = "stale-warm-lines", Warning;
     /// `system.toml` itself cannot be read.
     Unreadable = "unreadable", Environment;
     /// An artifact of this project that is not there and cannot be made.

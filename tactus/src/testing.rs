@@ -438,6 +438,17 @@ pub fn try_blob(bytes: &[u8]) {
         let vcpus = blob.vcpus_of(vm).len();
         assert_eq!(vcpus, (vm.vcpus + vm.rt_vcpus) as usize);
         assert!(!blob.regions_of(vm).is_empty());
+        let memory = &blob.regions_of(vm)[0];
+        for vcpu in vm.first_vcpu..vm.first_vcpu + vm.vcpus + vm.rt_vcpus {
+            let mut lines = 0;
+            for range in blob.warm_of(vcpu) {
+                let bytes = u64::from(range.lines) * u64::from(blob.header.cache_line);
+                assert!(range.vcpu == vcpu && range.guest >= memory.guest);
+                assert!(range.guest - memory.guest + bytes <= memory.size);
+                lines += range.lines;
+            }
+            assert!(lines <= blob::warm::WARM_LINES);
+        }
         assert!(
             blob.regions_of(vm)
                 .iter()

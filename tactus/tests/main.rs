@@ -45,3 +45,4 @@ mod sweep;
 mod systems;
 mod tasks;
 mod thread_metric;
+mod warm;

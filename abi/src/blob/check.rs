@@ -141,6 +141,7 @@ impl<'a> Blob<'a> {
             return Err(Error::Table("a vCPU without a VM"));
         }
         self.check_regions()?;
+        self.check_warm_ranges()?;
         for interrupt in self.interrupts {
             if interrupt.vm as usize >= self.vms.len()
                 || interrupt.source == 0

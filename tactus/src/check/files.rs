@@ -177,7 +177,7 @@ fn read_file(
 }
 
 /// A file's contents. Anything but a regular file is refused: reading a pipe or a device may never end.
-fn read_regular(path: &Path) -> Result<Vec<u8>, String> {
+pub(super) fn read_regular(path: &Path) -> Result<Vec<u8>, String> {
     let metadata = std::fs::metadata(path).map_err(|error| io_reason(&error))?;
     if metadata.is_dir() {
         return Err("it is a directory".into());

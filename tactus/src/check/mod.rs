@@ -33,6 +33,7 @@ mod tasks;
 mod tiles;
 mod time;
 mod vcpus;
+mod warm;
 
 #[cfg(test)]
 mod cures;
@@ -160,11 +161,12 @@ pub fn verdict(
             verdict.plan = plan;
         }
     }
-    // By place; what has none comes last.
-    verdict.problems.sort_by_key(|problem| {
-        problem
-            .place()
-            .map_or((usize::MAX, 0), |(_, line, column)| (line, column))
+    // By place, those of the description before those of files that it names; what has none comes last.
+    let file = verdict.file.clone();
+    verdict.problems.sort_by_cached_key(|problem| {
+        let place = problem.place();
+        let place = place.map(|(name, line, column)| (name != file, name.to_owned(), line, column));
+        (place.is_none(), place)
     });
     if verdict
         .problems
@@ -231,6 +233,7 @@ fn judge_system(
         .iter()
         .map(|guest| guest.initrd_path.clone())
         .collect();
+    let warm = warm::check(judge, &contents.guests);
     let layouts: Vec<_> = contents
         .guests
         .into_iter()
@@ -261,12 +264,16 @@ fn judge_system(
         return None;
     };
     verdict.hypervisor = Some(path);
+    let mut vcpus_of: Vec<_> = (0..config.vms.len()).map(|vm| vcpus.of_vm(vm)).collect();
+    let cache_line = warm.line;
+    warm.give(&mut vcpus_of);
     let parts = Parts {
         hypervisor,
         layouts,
         on_faults,
-        vcpus: (0..config.vms.len()).map(|vm| vcpus.of_vm(vm)).collect(),
+        vcpus: vcpus_of,
         policies: vcpus.policies,
+        cache_line,
         overheads: verdict.guarantee.as_ref()?.overheads,
         separation,
         moves,

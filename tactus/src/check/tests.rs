@@ -15,6 +15,7 @@ use tempfile::TempDir;
 use super::{Verdict, of_tiles, summary, verdict};
 use crate::artifacts::{Artifacts, HYPERVISOR, HYPERVISOR_BASE};
 use crate::config::{Config, Source};
+use crate::guest_image::GuestImage;
 use crate::problem::{Code, Problem, Weight};
 use crate::testing::{self, BASE, Bench, ElfFile, each_file, elf_file, hypervisor_file};
 
@@ -107,7 +108,38 @@ pub(crate) fn files() -> TempDir {
     for (name, bytes) in contents {
         fs::write(directory.path().join(name), bytes).expect("a file");
     }
+    for (name, text) in warm_lists(&elf_file(&good)) {
+        fs::write(directory.path().join(name), text).expect("a file");
+    }
     directory
+}
+
+/// Lists of warm lines of that image, or of another.
+fn warm_lists(image: &[u8]) -> [(&'static str, String); 7] {
+    let image = GuestImage::parse(image).expect("an image").digest();
+    let list = |image: &str, line: u32, ranges: &[(u64, u32)]| {
+        let ranges = ranges
+            .iter()
+            .map(|(first, lines)| format!("\n[[range]]\nfirst = {first:#x}\nlines = {lines}\n"));
+        let ranges: String = ranges.collect();
+        format!("image = \"{image}\"\nline = {line}\n{ranges}")
+    };
+    let bad = [
+        (0x8020_0010, 1),
+        (0x7fff_ffe0, 1),
+        (0x803f_ffe0, 2),
+        (0x8020_0000, 0),
+        (0x8020_0000, 129),
+    ];
+    [
+        ("good.warm.toml", list(&image, 32, &[(0x803f_ffe0, 1), (0x8020_0000, 127)])),
+        ("bad.warm.toml", list(&image, 32, &bad)),
+        ("many.warm.toml", list(&image, 32, &[(0x8020_0000, 128), (0x8030_0000, 1)])),
+        ("values.warm.toml", "lines = 32\n[[range]]\nfirst = \"0x80200000\"\n[[range]]\nfirst = 0x80200000\nlines = -1\n".into()),
+        ("syntax.warm.toml", "image =\n".into()),
+        ("longer.warm.toml", list(&image, 64, &[(0x8020_0000, 1)])),
+        ("stale.warm.toml", list("0123", 64, &[(0x8020_0000, 1)])),
+    ]
 }
 
 pub(super) fn judge_text(name: &str, text: String, directory: &Path) -> Verdict {
@@ -211,6 +243,8 @@ fault_tests! {
     no_migration = "no-migration",
     no_kernel_hart = "no-kernel-hart",
     missing_file = "missing-file",
+    bad_warm_lines = "bad-warm-lines",
+    stale_warm_lines = "stale-warm-lines",
     directory = "directory",
     bad_image = "bad-image",
     image_fit = "image-fit",
@@ -1166,6 +1200,27 @@ pub(crate) fn guaranteed_image() -> (crate::image::Image, crate::plan::Plan) {
 pub(crate) fn shared_image() -> (crate::image::Image, crate::plan::Plan) {
     let channels = "[[channel]]\nname = \"other\"\nbetween = [\"rtos\", \"gpos\"]\nsize = \"4KiB\"\n[[channel]]\nname = \"regions\"\nbetween = [\"gpos\", \"manager\"]\nsize = \"4KiB\"\n";
     image_of(&format!("{SHARED}{channels}"))
+}
+
+/// The image of two VMs with lists of warm lines.
+pub(crate) fn warm_image() -> (crate::image::Image, crate::plan::Plan) {
+    let vcpu = |priority: u8, warm: &str| {
+        format!(
+            "[[vm.vcpu]]\nclass = \"rt\"\nhart = 0\npriority = {priority}\nbudget = \"unlimited\"\n{warm}"
+        )
+    };
+    let vm = |name: &str| {
+        format!("[[vm]]\nname = \"{name}\"\nimage = \"guest.elf\"\nmemory = \"4MiB\"\n")
+    };
+    let list = |name: &str| format!("warm = \"{name}.warm.toml\"\n");
+    image_of(&format!(
+        "[system]\nplatform = \"qemu-virt\"\nharts = 1\n{}{}{}{}{}",
+        vm("first"),
+        vcpu(9, ""),
+        vcpu(8, &list("good")),
+        vm("second"),
+        vcpu(7, &list("good")),
+    ))
 }
 
 /// The image of [`RICH`] with the RTOS's hart for user level only.

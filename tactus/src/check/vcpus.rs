@@ -204,6 +204,7 @@ fn check_one(
             kind: Kind::Server,
             criticality: Criticality::NONE,
             lead: 0,
+            warm: Vec::new(),
         });
     }
     let timeless = vcpu.period.is_none() && vcpu.budget.is_none() && vcpu.deadline.is_none();
@@ -247,6 +248,7 @@ fn check_one(
         kind,
         criticality,
         lead,
+        warm: Vec::new(),
     })
 }
 

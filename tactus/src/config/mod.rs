@@ -6,6 +6,7 @@ mod place;
 mod reader;
 mod source;
 mod unit;
+mod warm;
 
 pub use model::{
     Accelerator, Accelerators, Chain, Channel, Class, Config, Costs, CriticalityLevel,
@@ -16,5 +17,6 @@ pub use place::{NoPlace, Place, PlaceError};
 pub(crate) use reader::closest;
 pub use source::{At, Source, Span};
 pub use unit::{Address, ColourRange, Nanoseconds, Share, Size, Station};
+pub use warm::{WarmList, WarmRange};
 
 pub(crate) use reader::cure_of_unknown;

@@ -316,6 +316,8 @@ pub struct Vcpu {
     pub reload: Option<At<Nanoseconds>>,
     /// Whether it gets its hart ahead of its deadlines; default: as the system's.
     pub dispatch_ahead: Option<At<bool>>,
+    /// The file of its warm lines; default: none.
+    pub warm: Option<At<FileName>>,
 }
 
 /// `criticality`: what a vCPU has in the high mode of its hart.

@@ -118,6 +118,7 @@ const VCPU: &[Key] = &[
     ("budget_high", "\"400us\""),
     ("reload", "\"10us\""),
     ("dispatch_ahead", "true"),
+    ("warm", "\"guest.warm.toml\""),
 ];
 const TASK: &[Key] = &[
     ("name", "\"control\""),
@@ -421,7 +422,7 @@ impl Config {
     }
 }
 
-fn syntax_problems(source: &Source, errors: &[toml::de::Error]) -> Vec<Problem> {
+pub(super) fn syntax_problems(source: &Source, errors: &[toml::de::Error]) -> Vec<Problem> {
     let mut seen: Vec<(&str, Option<std::ops::Range<usize>>)> = Vec::new();
     let mut problems = Vec::new();
     for error in errors {
@@ -742,6 +743,7 @@ fn read_vcpu(reader: &mut Reader, vm: &str, index: usize, mut table: Table<'_>) 
         budget_high: table.optional(reader, "budget_high"),
         reload: table.optional(reader, "reload"),
         dispatch_ahead: table.optional(reader, "dispatch_ahead"),
+        warm: table.optional(reader, "warm"),
     };
     table.finish(reader);
     vcpu

@@ -1,5 +1,6 @@
 //! The system blob of a plan: `abi`'s tables, filled in.
 
+use tactus_abi::blob::warm::WarmRange;
 use tactus_abi::blob::{
     self, Blob, ChannelEnd, Class, Hart, Header, Interrupt, MAGIC, NONE, Name, OnFault, Region,
     Segment, VERSION, Vcpu, Vm, checksum, limit,
@@ -68,6 +69,7 @@ struct Tables {
     segments: Vec<Segment>,
     interrupts: Vec<Interrupt>,
     channel_ends: Vec<ChannelEnd>,
+    warm_ranges: Vec<WarmRange>,
 }
 
 impl Tables {
@@ -123,6 +125,14 @@ impl Tables {
 
     /// The VM's vCPUs, and the places of those that it may make at run time.
     fn add_vcpus(&mut self, plan: &Plan, vm_index: u32, vm: &plan::Vm) {
+        for (index, vcpu) in (self.vcpus.len() as u32..).zip(&vm.vcpus) {
+            let ranges = vcpu.warm.iter().map(|range| WarmRange {
+                guest: range.guest,
+                vcpu: index,
+                lines: range.lines,
+            });
+            self.warm_ranges.extend(ranges);
+        }
         let configured = vm.vcpus.iter().map(|vcpu| {
             let reservation = vcpu.reservation.as_ref();
             Vcpu {
@@ -179,6 +189,7 @@ impl Tables {
             of(&self.segments),
             of(&self.interrupts),
             of(&self.channel_ends),
+            of(&self.warm_ranges),
         ]
         .concat()
     }
@@ -237,6 +248,8 @@ fn header(plan: &Plan, tables: &Tables, length: usize) -> Header {
             None => NONE,
         },
         parts: plan.parts,
+        warm_ranges: tables.warm_ranges.len() as u32,
+        cache_line: plan.cache_line,
     }
 }
 

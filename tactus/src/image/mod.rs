@@ -12,6 +12,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use tactus_abi::blob::Region;
 use tactus_abi::map::PAGE_SIZE;
 
 use crate::artifacts::Artifacts;
@@ -53,6 +54,8 @@ pub struct Image {
     pub hypervisor: PathBuf,
     /// The VMs' image files, for their symbols.
     pub guests: Vec<Option<PathBuf>>,
+    /// The VMs' memory.
+    pub memories: Vec<Region>,
     /// The accelerators that the VMs share, as they were planned; without the bitstreams.
     pub accelerators: Option<plan::Accelerators>,
 }
@@ -127,11 +130,16 @@ pub fn build(verdict: Verdict) -> Result<Image, Refusal> {
         service_period: plan.profile.overheads.service_period,
         hypervisor,
         guests: verdict.guests,
+        memories: plan.vms.iter().map(|vm| memory(&plan, vm)).collect(),
         accelerators: plan.accelerators.map(|accelerators| plan::Accelerators {
             bitstreams: plan::Bitstreams::default(),
             ..accelerators
         }),
     })
+}
+
+fn memory(plan: &Plan, vm: &plan::Vm) -> Region {
+    blob::region_of(&plan.regions(vm)[0])
 }
 
 /// What is wrong with wanting the boot image of a system that has none.

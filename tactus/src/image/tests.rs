@@ -3,16 +3,19 @@
 use proptest::prelude::*;
 use std::sync::LazyLock;
 use tactus_abi::bitstream::REGION_BYTES;
+use tactus_abi::blob::warm::WarmRange;
 use tactus_abi::blob::{
-    Blob, Class, Migration, NONE, OnFault, RealTimePolicy, Vcpu, Vm, name_text, region,
+    Blob, Class, Error, Header, Migration, NONE, OnFault, RealTimePolicy, Vcpu, Vm, checksum,
+    name_text, region,
 };
 use tactus_abi::map::{DEVICETREE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, RAM_BASE};
 use tactus_planning::placement::Extent;
+use zerocopy::IntoBytes;
 
 use super::{Image, blob};
 use crate::check::tests::{
     guaranteed_image, migrating_image, rich_image, shared_image, spare_uart_image,
-    unseparated_image,
+    unseparated_image, warm_image,
 };
 use crate::plan::{ConsoleLine, Plan};
 use crate::testing::{assert_isolated, devicetree_source, each_file, try_blob};
@@ -442,5 +445,126 @@ fn devicetree_of_a_guest_with_accelerators() {
         assert_eq!(cells("interrupts"), cell(50 + 4 * vm as u32));
         assert_eq!(cells("tactus,channel"), channel.map_or(Vec::new(), cell));
         assert!(!source.contains("accelerators {"));
+    }
+}
+
+#[test]
+fn warm_lines_come_through_the_blob() {
+    with_blob_of(warm_image(), |_, _, blob| {
+        assert_eq!(blob.header.cache_line, 32);
+        let list = |vcpu| {
+            [(0x803f_ffe0, 1), (0x8020_0000, 127)].map(|(guest, lines)| WarmRange {
+                guest,
+                vcpu,
+                lines,
+            })
+        };
+        assert_eq!(blob.warm_of(0), []);
+        assert_eq!(blob.warm_of(1), list(1));
+        assert_eq!(blob.warm_of(2), list(2));
+        assert_eq!(blob.warm_of(3), []);
+        assert_eq!(blob.warm_of(NONE), []);
+    });
+    with_blob(|_, _, blob| {
+        assert_eq!((blob.header.cache_line, blob.warm_ranges().len()), (0, 0));
+    });
+}
+
+/// What the blob's maker would refuse, and what a hypervisor that uses the lists refuses.
+#[test]
+fn warm_lines_that_are_none_are_refused() {
+    let (image, plan) = warm_image();
+    let bytes = &image.bytes[blob_at(&plan)..];
+    let whole = blob::aligned(bytes);
+    let length = Blob::parse(&whole).expect("a blob").header.length as usize;
+    // The table is the last one.
+    let ranges = length - 4 * size_of::<WarmRange>();
+    let parse = |change: &dyn Fn(&mut [u8])| {
+        let mut bytes = bytes[..length].to_vec();
+        change(&mut bytes);
+        let at = std::mem::offset_of!(Header, crc32);
+        let crc32 = checksum(&bytes);
+        bytes[at..at + 4].copy_from_slice(&crc32.to_le_bytes());
+        let aligned = blob::aligned(&bytes);
+        Blob::parse(&aligned).map(|blob| blob.warm_ranges().len())
+    };
+    assert_eq!(parse(&|_| ()), Ok(4));
+    let with = |number: usize, range: WarmRange| {
+        parse(&|bytes| {
+            let at = ranges + number * size_of::<WarmRange>();
+            bytes[at..at + size_of::<WarmRange>()].copy_from_slice(range.as_bytes());
+        })
+    };
+    let first = WarmRange {
+        guest: 0x803f_ffe0,
+        vcpu: 1,
+        lines: 1,
+    };
+    assert_eq!(with(0, first), Ok(4));
+    let refused = Err(Error::Table("a vCPU's warm lines out of range"));
+    for (number, range) in [
+        (0, WarmRange { lines: 0, ..first }),
+        (0, WarmRange { lines: 2, ..first }),
+        (
+            0,
+            WarmRange {
+                lines: u32::MAX,
+                ..first
+            },
+        ),
+        // 129 lines of a vCPU.
+        (
+            0,
+            WarmRange {
+                guest: 0x8000_0000,
+                lines: 2,
+                ..first
+            },
+        ),
+        (
+            0,
+            WarmRange {
+                guest: 0x8000_0008,
+                ..first
+            },
+        ),
+        (
+            0,
+            WarmRange {
+                guest: 0x8040_0000,
+                ..first
+            },
+        ),
+        (
+            0,
+            WarmRange {
+                guest: 0x7fff_ffe0,
+                ..first
+            },
+        ),
+        (
+            0,
+            WarmRange {
+                guest: u64::MAX - 31,
+                ..first
+            },
+        ),
+        (0, WarmRange { vcpu: 2, ..first }),
+        (3, WarmRange { vcpu: 3, ..first }),
+        (
+            3,
+            WarmRange {
+                vcpu: NONE,
+                ..first
+            },
+        ),
+    ] {
+        assert_eq!(with(number, range), refused, "{number} {range:?}");
+    }
+    let line = std::mem::offset_of!(Header, cache_line);
+    for bytes in [0_u32, 24, 1 << 31] {
+        let refused_line =
+            parse(&|blob| blob[line..line + 4].copy_from_slice(&bytes.to_le_bytes()));
+        assert_eq!(refused_line, refused, "{bytes}");
     }
 }

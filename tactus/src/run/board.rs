@@ -25,7 +25,10 @@ use tactus_board::profile::{DeviceKind, Profile};
 use tactus_board::setup::{self, Software};
 use tactus_board::time::{Clock, Femtoseconds};
 use tactus_board::trace::EventKind;
-use tactus_board::{privileged::Privilege, timing::Counts};
+use tactus_board::{
+    privileged::Privilege,
+    timing::{Counts, Wake},
+};
 
 use crate::artifacts::Artifacts;
 use crate::boot;
@@ -128,6 +131,9 @@ pub struct Options {
     pub jobs: Option<jobs::Watch>,
     /// Measure what these vCPUs pay to reload cache lines, while the pace is timed.
     pub reloads: Vec<reloads::Watched>,
+    /// See which cache lines these vCPUs use from when their timer wakes them until they wait, while the pace is timed. The
+    /// caches are emptied at each wake.
+    pub wakes: Vec<reloads::Watched>,
     /// See how accelerators are shared.
     pub sharing: Option<sharing::Watch>,
     /// Where a Perfetto trace goes.
@@ -202,6 +208,7 @@ impl Options {
             paths: None,
             jobs: None,
             reloads: Vec::new(),
+            wakes: Vec::new(),
             sharing: None,
             trace: None,
             timeline: None,
@@ -333,6 +340,8 @@ pub struct Facts {
     pub jobs: Jobs,
     /// What vCPUs have paid to reload cache lines; none where that was not wanted.
     pub reloads: Vec<reloads::Paid>,
+    /// The wakes of vCPUs; none where they were not wanted.
+    pub wakes: Vec<Wake>,
     /// How accelerators were shared; nothing where that was not wanted.
     pub sharing: Sharing,
     /// What was seen at the ends of the fabric's wires.
@@ -700,6 +709,9 @@ impl Run {
         if !self.options.reloads.is_empty() {
             let watch = reloads::watch(&self.options.reloads);
             self.board.watch_reloads(watch);
+        }
+        if !self.options.wakes.is_empty() {
+            self.board.watch_wakes(reloads::watch(&self.options.wakes));
         }
         let timed_since = saved.as_ref().and_then(|saved| saved.timed_since);
         match &self.options.timed_from {
@@ -1082,6 +1094,7 @@ impl Run {
             paths: self.paths.clone(),
             jobs,
             reloads: self.reloads(),
+            wakes: self.board.take_wakes(),
             sharing: self.sharing.clone(),
             ends: self.seen.clone(),
             pins_from_reset: self.sees_all_pins,
