@@ -148,6 +148,8 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     if blob.header.parts & !PARTS != 0 {
         return Err(Refusal::Parts);
     }
+    #[cfg(feature = "dispatch-ahead")]
+    blob.check_warm_ranges().map_err(Refusal::Blob)?;
     if blob.header.uart_base != 0 {
         // Safety: the tool gives the UART to no guest, and the blob's checksum says that the tool wrote this.
         unsafe { console::use_uart(blob.header.uart_base, blob.header.uart_source != 0) };

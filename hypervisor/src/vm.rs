@@ -10,6 +10,8 @@ use crate::interrupt_page::Page;
 use crate::log::Line;
 use crate::sync::{Apart, Owned};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
+#[cfg(feature = "dispatch-ahead")]
+use tactus_abi::blob::warm::WarmRange;
 use tactus_abi::blob::{self, Class, limit};
 use tactus_abi::hypercall::VmState;
 use tactus_hypervisor::lock::Lock;
@@ -284,6 +286,9 @@ pub struct Vcpu {
     pub verdict: AtomicU32,
     /// Since when, in ticks, it may be the cause of an interrupt of a hart that runs a real-time vCPU (protocol I1).
     interrupts_from: AtomicU64,
+    /// Lines of its VM's memory that it uses soon after its timer has woken it.
+    #[cfg(feature = "dispatch-ahead")]
+    pub warm: &'static [WarmRange],
 }
 
 const _: () =

@@ -5,7 +5,7 @@
 //! before that, in the *guard*, nothing is begun for a best-effort vCPU that may take long: the hart is given up first.
 
 use super::leave_uncharged;
-use crate::arch::{self, context};
+use crate::arch::{self, context, warm};
 use crate::body::{Body, Wait};
 use crate::exit::NextContext;
 use crate::hart::context::{HartCtx, Local};
@@ -14,6 +14,7 @@ use crate::sched::{signals, wake};
 use crate::system::system;
 use crate::vm::Vcpu;
 use core::hint::cold_path;
+use tactus_abi::blob::warm::WarmRange;
 
 /// Whether a vCPU that is about to be entered has been given the hart ahead of its time.
 #[inline(always)]
@@ -54,19 +55,40 @@ fn dispatch(cx: &mut HartCtx, now: u64) -> bool {
 }
 
 /// The current vCPU, which has been given the hart ahead of its time, is entered when that has come; or when one of its interrupts has, if it waits for
-/// interrupts. If a more urgent one takes the hart before, it waits again when it has it back.
+/// interrupts. Meanwhile the lines are brought near that it uses then. If a more urgent one takes the hart before, it waits again when it has it
+/// back.
 #[inline(never)]
 pub fn enter_when_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
     let (local, body) = cx.with_body(vcpu);
+    warm::warm_way_in(&body.context);
     let began = local.timer.since().min(body.lead.planned());
-    body.lead.learn(arch::now().saturating_sub(began));
-    arch::entry::warm_way_in(&body.context);
     let (until, interruptible) = (body.lead.until(), body.wait == Wait::Interrupt);
+    let line = u64::from(system().blob.header.cache_line);
+    let of_range = |range: &WarmRange| {
+        let first = range.guest;
+        (0..range.lines).map(move |number| first + u64::from(number) * line)
+    };
+    let mut lines = vcpu.warm.iter().flat_map(of_range);
+    let mut ready = false;
     while arch::now() < until && !(interruptible && context::guest_interrupt_pending()) {
         let pending = cx.local.poll();
         if pending != 0 && !serve(cx, vcpu, pending) {
             return leave_uncharged(cx, vcpu);
         }
+        if ready {
+            continue;
+        }
+        match lines.next() {
+            Some(guest) => warm::warm(vcpu.vm.host_of(guest)),
+            None => {
+                ready = true;
+                learn(cx, vcpu, began);
+            }
+        }
+    }
+    if !ready {
+        cold_path();
+        learn(cx, vcpu, began);
     }
     cx.bodies.of(vcpu).lead.end();
     if cx.local.timer.has_budget() {
@@ -74,6 +96,12 @@ pub fn enter_when_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
         cx.local.timer.credit_since(cx.local.timer.since());
     }
     NextContext::enter(&mut cx.local, vcpu)
+}
+
+/// What it takes to have the vCPU ready has been done, or its time has come before.
+fn learn(cx: &mut HartCtx, vcpu: &'static Vcpu, began: u64) {
+    let took = arch::now().saturating_sub(began);
+    cx.bodies.of(vcpu).lead.learn(took);
 }
 
 /// Serves interrupts that are pending. `false`: the vCPU has to leave the hart.

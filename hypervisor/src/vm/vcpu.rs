@@ -62,7 +62,7 @@ pub fn configured(vcpu: &blob::Vcpu) -> Option<Task> {
 
 impl Vcpu {
     /// The stopped vCPU of that handle, at home on the first of its harts.
-    pub fn new(handle: Handle, blob: &Blob, hgatp: u64, vm: &'static Vm) -> Self {
+    pub fn new(handle: Handle, blob: &Blob<'static>, hgatp: u64, vm: &'static Vm) -> Self {
         let config = &blob.vcpus[usize::from(handle)];
         let job_ticks = blob.header.overheads.job;
         let kernel_harts = blob.kernel_harts(config);
@@ -126,6 +126,8 @@ impl Vcpu {
             claimed: AtomicBool::new(false),
             record: Record::default(),
             verdict: AtomicU32::new(0),
+            #[cfg(feature = "dispatch-ahead")]
+            warm: blob.warm_of(handle.into()),
         }
     }
 

@@ -223,8 +223,6 @@ struct Probe {
 }
 
 unsafe extern "C" {
-    #[cfg(feature = "dispatch-ahead")]
-    fn resume();
     fn secondary_start();
     fn run_hart(hart: *const c_void) -> !;
     #[link_name = "probe_guest_fetch"]
@@ -236,28 +234,6 @@ unsafe extern "C" {
 /// Where the firmware starts a further hart, with its `Hart` as the opaque argument.
 pub fn secondary_entry() -> u64 {
     secondary_start as *const () as u64
-}
-
-/// Bytes of the way into a guest, from where the scheduler returns to.
-#[cfg(feature = "dispatch-ahead")]
-const WAY_IN: usize = 0xa0;
-
-/// Reads what the way into a guest is about to read: its instructions, and the registers.
-#[cfg(feature = "dispatch-ahead")]
-pub fn warm_way_in(context: &Context) {
-    // No cache has shorter lines.
-    const LINE: usize = 32;
-    let read = |first: *const u8, bytes: usize| {
-        for offset in (0..bytes).step_by(LINE) {
-            // Safety: within the context, or the text of the hypervisor, which it may read.
-            unsafe { first.wrapping_add(offset).read_volatile() };
-        }
-    };
-    read(
-        core::ptr::from_ref(context).cast(),
-        size_of_val(&context.registers),
-    );
-    read(resume as *const u8, WAY_IN);
 }
 
 /// Leaves the boot stack and makes this hart run guests.

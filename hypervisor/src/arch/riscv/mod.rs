@@ -7,6 +7,8 @@ pub mod firmware;
 pub mod memory;
 pub mod platform;
 pub mod stage2;
+#[cfg(feature = "dispatch-ahead")]
+pub mod warm;
 
 use csr::{read, write};
 
