@@ -16,6 +16,7 @@ use crate::machine::{Attached, Machine, Part, RESERVATION_INSTRUCTIONS};
 use crate::memory::{Memory, NoMemory};
 pub use crate::pace::Pace;
 use crate::pace::{Fast, Timed, Weak};
+use crate::privileged::{Extensions, Privileged};
 use crate::probe::Probes;
 pub use crate::probe::Watch;
 use crate::time::{Clock, Femtoseconds};
@@ -52,9 +53,14 @@ pub struct Parts {
     pub seed: u64,
     /// How harts see each other's loads and stores.
     pub memory_model: MemoryModel,
+    /// What the harts have beyond the instruction set of all boards.
+    pub extensions: Extensions,
     /// The costs of the timed mode.
     pub timing: Parameters,
 }
+
+/// Bytes of a cache block of a board without caches.
+const CACHE_BLOCK: u64 = 64;
 
 /// A board that can't be.
 #[derive(Debug, thiserror::Error)]
@@ -193,6 +199,12 @@ pub struct Board {
 }
 
 impl Board {
+    /// Bytes of a cache block: a line of the caches, or 64 where there are none.
+    #[must_use]
+    pub const fn cache_block(&self) -> u32 {
+        1 << self.machine.block_shift
+    }
+
     /// A board of bare harts and memory, all zero; the harts are in M-mode at address 0.
     ///
     /// # Errors
@@ -223,6 +235,12 @@ impl Board {
             timebase: Clock::from_hertz(parts.timebase_hz),
             weak: (parts.memory_model == MemoryModel::Weak)
                 .then(|| Box::new(WeakMemory::new(parts.harts, parts.seed))),
+            block_shift: parts
+                .timing
+                .caches
+                .as_ref()
+                .map_or(CACHE_BLOCK, |caches| caches.l1d.line)
+                .trailing_zeros(),
             timing: Timing::new(&parts.timing, parts.harts, parts.seed),
             timed: false,
             time_offset: 0,
@@ -234,7 +252,10 @@ impl Board {
             once: Scratch::new(),
         };
         let harts = (0..parts.harts)
-            .map(|index| Hart::new(index, parts.first_id + index as u64))
+            .map(|index| {
+                let id = parts.first_id + index as u64;
+                Hart::new(index, Privileged::new(id).with(parts.extensions))
+            })
             .collect();
         Ok(Self {
             harts,

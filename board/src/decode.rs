@@ -1,14 +1,14 @@
 //! Decoding: from the bits of an instruction to its operation and operands.
 //!
-//! Covered are RV64I, M, A, F, D, C, Zicsr, Zifencei, Zba, Zbb, Zbs, the privileged instructions, and those of the
-//! hypervisor extension. [`decode`] gives `None` for everything else: reserved and custom encodings, reserved
-//! rounding modes, instructions longer than 32 bits and extensions that the board does not have. All of these
-//! raise an illegal-instruction exception when executed. HINTs decode as the instructions that they look like,
-//! which change nothing.
+//! Covered are RV64I, M, A, F, D, C, Zicsr, Zifencei, Zba, Zbb, Zbs, Zicbom, Zicbop, Zicboz, the privileged
+//! instructions, and those of the hypervisor extension. [`decode`] gives `None` for everything else: reserved and custom
+//! encodings, reserved rounding modes, instructions longer than 32 bits and extensions that no board has. All of these
+//! raise an illegal-instruction exception when executed. HINTs other than prefetches decode as the instructions that they
+//! look like, which change nothing.
 //!
 //! Decoding depends on nothing but the bits. What the hart's state forbids (a CSR that does not exist or may not be
-//! accessed, floating point that is off, a dynamic rounding mode that is reserved, an instruction of another
-//! privilege mode) is for execution to find out.
+//! accessed, floating point that is off, an [extension](crate::privileged::Extensions) that the profile's harts do not
+//! have, a dynamic rounding mode that is reserved, an instruction of another privilege mode) is for execution to find out.
 //!
 //! The instructions stand in two tables: `decode/table.rs` for those of 32 bits, from which also their texts
 //! come, and `decode/compressed.rs` for those of 16 bits, each as the operation that it expands to.
@@ -47,7 +47,7 @@ pub struct Instruction {
     pub length: u8,
     /// The immediate, by the kind of instruction (0 where there is none):
     ///
-    /// * computation, loads, stores, `jalr`: the value, sign-extended;
+    /// * computation, loads, stores, `jalr`, prefetches: the value, sign-extended;
     /// * branches and `jal`: distance in bytes from this instruction to the target;
     /// * `lui` and `auipc`: the value with its low 12 bits zero, sign-extended;
     /// * shifts, rotations and single bits by an immediate: the amount, 0 to 63;

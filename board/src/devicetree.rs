@@ -6,6 +6,7 @@
 //! `rtc/google,goldfish-rtc.yaml`, `virtio/mmio.yaml`, `power/reset/syscon-poweroff.yaml` and `syscon-reboot.yaml`.
 
 use crate::devices::map;
+use crate::privileged::Extensions;
 use vm_fdt::FdtWriter;
 
 /// Local interrupts of a hart, by their numbers in `mip`.
@@ -95,6 +96,8 @@ pub struct Description {
     pub isa_base: String,
     /// The extensions, in the order of the ISA string: single letters first.
     pub isa_extensions: Vec<String>,
+    /// Bytes of a cache block: what the extensions Zicbom, Zicbop and Zicboz work on.
+    pub cache_block: u32,
     /// `mmu-type`: `riscv,sv39` or `riscv,sv48`.
     pub mmu: String,
     /// Ticks a second of the `time` CSR.
@@ -132,6 +135,7 @@ impl Default for Description {
             harts: 1,
             isa_base: "rv64i".into(),
             isa_extensions: extensions.map(String::from).into(),
+            cache_block: 64,
             mmu: "riscv,sv48".into(),
             timebase_hz: 10_000_000,
             caches: Caches::default(),
@@ -145,6 +149,20 @@ impl Default for Description {
             virtio_slots: map::VIRTIO_SLOTS,
             extra: Vec::new(),
         }
+    }
+}
+
+impl Description {
+    /// The same with optional extensions of the harts, which work on cache blocks of `block` bytes.
+    #[must_use]
+    pub fn with(mut self, extensions: Extensions, block: u32) -> Self {
+        // In the ISA string they come before all other extensions of several letters.
+        let others = |name: &String| name.len() > 1;
+        let names = &mut self.isa_extensions;
+        let at = names.iter().position(others).unwrap_or(names.len());
+        names.splice(at..at, extensions.names().map(String::from));
+        self.cache_block = block;
+        self
     }
 }
 
@@ -312,6 +330,7 @@ fn cpus(fdt: &mut FdtWriter, description: &Description) -> Result<(), Error> {
         fdt.property_string("riscv,isa", &isa)?;
         fdt.property_string("riscv,isa-base", &description.isa_base)?;
         fdt.property_string_list("riscv,isa-extensions", description.isa_extensions.clone())?;
+        block_sizes(fdt, description)?;
         fdt.property_string("mmu-type", &description.mmu)?;
         let caches = &description.caches;
         cache(fdt, "i-cache", caches.instruction)?;
@@ -331,6 +350,21 @@ fn cpus(fdt: &mut FdtWriter, description: &Description) -> Result<(), Error> {
     }
     cpu_map(fdt, description)?;
     Ok(fdt.end_node(node)?)
+}
+
+/// `riscv,cbom-block-size` and the like, of the extensions that work on cache blocks.
+fn block_sizes(fdt: &mut FdtWriter, description: &Description) -> Result<(), Error> {
+    for extension in Extensions::all().names() {
+        if description
+            .isa_extensions
+            .iter()
+            .any(|name| name == extension)
+        {
+            let name = extension.trim_start_matches("zi");
+            fdt.property_u32(&format!("riscv,{name}-block-size"), description.cache_block)?;
+        }
+    }
+    Ok(())
 }
 
 /// All harts are cores of one cluster.

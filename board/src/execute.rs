@@ -8,6 +8,7 @@
 //! Handlers are compiled once for each [`Variant`] of the board: with and without costs, with and without weak memory.
 
 mod atomic;
+mod cache_blocks;
 mod float;
 mod integer;
 mod jump;

@@ -171,7 +171,7 @@ unsafe impl Send for Hart {}
 
 impl Hart {
     /// Hart number `index` at reset.
-    pub fn new(index: usize, id: u64) -> Box<Self> {
+    pub fn new(index: usize, privileged: Privileged) -> Box<Self> {
         let mut hart = Box::new(Self {
             x: [0; 40],
             pc: 0,
@@ -198,7 +198,7 @@ impl Hart {
             f: [0; 32],
             reserved_at: 0,
             index,
-            privileged: Privileged::new(id),
+            privileged,
             contexts: Contexts::new(),
             spaces: Vec::new(),
             vmid: 0,
@@ -527,12 +527,10 @@ impl Hart {
 
     /// The number of a context's address space.
     pub(crate) fn space(&mut self, context: &Context) -> u32 {
-        let (v, root, guest_root) = (context.v, context.root, context.guest_root);
-        let same =
-            |space: &&Space| (space.v, space.root, space.guest_root) == (v, root, guest_root);
-        if let Some(space) = self.spaces.iter().find(same) {
-            return space.number;
+        if let Some(number) = self.known_space(context) {
+            return number;
         }
+        let (v, root, guest_root) = (context.v, context.root, context.guest_root);
         let number = self.spaces.len() as u32;
         self.spaces.push(Space {
             v,
@@ -541,6 +539,14 @@ impl Hart {
             number,
         });
         number
+    }
+
+    /// The number that stands for an address space in the modelled TLBs, if it has one.
+    pub(crate) fn known_space(&self, context: &Context) -> Option<u32> {
+        let (v, root, guest_root) = (context.v, context.root, context.guest_root);
+        let same =
+            |space: &&Space| (space.v, space.root, space.guest_root) == (v, root, guest_root);
+        self.spaces.iter().find(same).map(|space| space.number)
     }
 
     /// Drops what it knows of a page that left a modelled TLB.

@@ -1,6 +1,7 @@
 //! All of the board that its harts share: memory, decoded code, devices, and what runs over the slow paths to them.
 
 mod access;
+mod cache_blocks;
 mod cost;
 mod device;
 mod interrupt;
@@ -58,6 +59,8 @@ pub(crate) struct Machine {
     pub(crate) timing: Timing,
     /// Whether costs are charged.
     pub(crate) timed: bool,
+    /// log2 of a cache block's bytes.
+    pub(crate) block_shift: u32,
     pub(crate) probes: Probes,
     pub(crate) trace: Trace,
     /// While the second part of an access is translated that lies in two pages, its distance from the first in bytes.

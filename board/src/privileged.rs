@@ -3,7 +3,8 @@
 //! This module follows "The RISC-V Instruction Set Manual, Volume II: Privileged Architecture", 20211203 (section
 //! numbers in the documentation below are this document's), the hypervisor extension of its chapter 8, and the
 //! ratified extensions Sstc (timer compare registers for S and VS) and Svadu (accessed and dirty bits kept by
-//! hardware, switched by `menvcfg.ADUE` and `henvcfg.ADUE`). There are 16 PMP entries with a granularity of 4 bytes, no
+//! hardware, switched by `menvcfg.ADUE` and `henvcfg.ADUE`). Zicbom, Zicbop and Zicboz (1.0) are there where the profile
+//! has them ([`Extensions`]). There are 16 PMP entries with a granularity of 4 bytes, no
 //! guest external interrupts (GEILEN is 0), ASIDs of 16 and VMIDs of 14 bits, and all widths are 64 bits.
 //!
 //! [`Privileged`] is state and rules alone. It executes nothing, knows no memory but that which is handed to
@@ -40,6 +41,7 @@
 //! * which of several pending interrupts is taken: QEMU takes the lowest number.
 
 mod access;
+mod cache_blocks;
 mod counters;
 mod fields;
 mod instruction;
@@ -50,6 +52,7 @@ mod translation;
 mod trap;
 
 pub use access::{CsrOperation, Effects};
+pub use cache_blocks::{BlockOperation, Extensions};
 pub use counters::{Counters, Event};
 pub use fields::{hstatus, interrupts, mstatus};
 pub use instruction::{Fence, transformed};
@@ -233,6 +236,9 @@ pub struct Privileged {
     /// The mode of the hart. Changed by traps and by [`mret`](Self::mret) and [`sret`](Self::sret); a debugger may
     /// set it.
     pub mode: Mode,
+    /// What the hart's profile adds to the instruction set; no part of a snapshot.
+    #[serde(skip)]
+    extensions: Extensions,
     hart_id: u64,
     /// `fcsr`: bits 4:0 the accrued flags, 7:5 the rounding mode.
     fcsr: u32,
@@ -293,11 +299,12 @@ pub struct Privileged {
 }
 
 impl Privileged {
-    /// The state after reset (section 3.4) of the hart with this `mhartid`.
+    /// The state after reset (section 3.4) of the hart with this `mhartid`, without optional extensions.
     #[must_use]
     pub fn new(hart_id: u64) -> Self {
         Self {
             mode: Mode::MACHINE,
+            extensions: Extensions::default(),
             hart_id,
             fcsr: 0,
             mcounteren: 0,
@@ -350,9 +357,27 @@ impl Privileged {
         }
     }
 
-    /// Brings a state that was read from outside into one that a hart can have.
-    pub(crate) fn settle(&mut self) {
+    /// The same hart with these optional extensions.
+    #[must_use]
+    pub fn with(self, extensions: Extensions) -> Self {
+        Self { extensions, ..self }
+    }
+
+    /// The optional extensions that the hart has.
+    #[must_use]
+    pub const fn extensions(&self) -> Extensions {
+        self.extensions
+    }
+
+    /// Brings a state that was read from outside into one that a hart with these extensions can have.
+    pub(crate) fn settle(&mut self, extensions: Extensions) {
         self.mode.v &= self.mode.privilege != Privilege::Machine;
+        self.extensions = extensions;
+        let absent = fields::envcfg::CBIE | fields::envcfg::CBCFE | fields::envcfg::CBZE;
+        let absent = absent & !extensions.environment();
+        for register in [&mut self.menvcfg, &mut self.senvcfg, &mut self.henvcfg] {
+            *register &= !absent;
+        }
     }
 
     /// Whether floating-point instructions may execute now: `mstatus.FS` is not Off, nor `vsstatus.FS` when V=1

@@ -4,6 +4,8 @@
 //! `name`, `timebase_hz`, `[harts]`, `[memory]` and `[[device]]` are shared with `tactus check`, which reads more of
 //! them than the board does; its other sections are not looked at.
 
+mod extends;
+
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
@@ -11,13 +13,18 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::Spanned;
 
+pub use extends::table;
+
 use crate::devices::map;
+use crate::privileged::Extensions;
 use crate::quantity::{between, bytes};
 use crate::timing::parameters::{MAX_HARTS, Parameters};
+use extends::Texts;
 
 /// The profiles that come with the crate: name and text.
 const PROFILES: &[(&str, &str)] = &[
     ("soc", include_str!("../../profiles/soc.toml")),
+    ("soc-ocm", include_str!("../../profiles/soc-ocm.toml")),
     ("mpsoc", include_str!("../../profiles/mpsoc.toml")),
     ("manycore", include_str!("../../profiles/manycore.toml")),
 ];
@@ -64,6 +71,24 @@ pub struct Harts {
     pub max: u32,
     /// `mhartid` of the first; the others follow without gaps.
     pub first_id: u64,
+    /// What they have beyond the instruction set of all boards.
+    #[serde(default, deserialize_with = "extensions")]
+    pub extensions: Extensions,
+}
+
+/// Extensions by their names.
+fn extensions<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Extensions, D::Error> {
+    let mut extensions = Extensions::empty();
+    for name in Vec::<String>::deserialize(deserializer)? {
+        extensions |= Extensions::named(&name).ok_or_else(|| {
+            let known: Vec<_> = Extensions::all().names().collect();
+            serde::de::Error::custom(format!(
+                "`extensions` may have {}, not \"{name}\"",
+                known.join(", ")
+            ))
+        })?;
+    }
+    Ok(extensions)
 }
 
 const _: () = assert!(MAX_HARTS == 16, "the ranges above");
@@ -303,19 +328,9 @@ impl Profile {
     ///
     /// When it is no profile: where and why.
     pub fn parse(file: &str, text: &str) -> Result<Self, ProfileError> {
-        let fail = |span: Range<usize>, reason: String| {
-            let begin = text
-                .get(..span.start)
-                .map_or(0, |before| before.matches('\n').count());
-            ProfileError {
-                file: file.to_owned(),
-                line: begin + 1,
-                text: source(text, begin),
-                reason,
-            }
-        };
-        let read: File = toml::from_str(text)
-            .map_err(|error| fail(error.span().unwrap_or(0..0), error.message().to_owned()))?;
+        let texts = Texts::new(file, text)?;
+        let fail = |span: Range<usize>, reason: String| texts.error(span, reason);
+        let read: File = texts.read()?;
 
         let harts = read.harts.get_ref();
         if harts.default > harts.max {

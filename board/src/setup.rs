@@ -130,6 +130,7 @@ fn plain(
         fast_quantum: options.quantum.unwrap_or(profile.fast_quantum),
         seed: options.seed,
         memory_model: options.memory_model,
+        extensions: profile.harts.extensions,
         timing: profile.timing.clone(),
     })?;
     let slots = virtio_slots(profile);
@@ -249,7 +250,7 @@ pub fn boot(
             .devices
             .iter()
             .any(|device| device.kind == DeviceKind::Sswi),
-        ..Description::default()
+        ..Description::default().with(profile.harts.extensions, board.cache_block())
     };
     if let Some(kernel) = software.kernel {
         next = load(board, "kernel", kernel, base + NEXT)?;

@@ -333,8 +333,9 @@ fn restore_hart(hart: &mut Hart, saved: HartState) {
     hart.waiting = saved.waiting;
     hart.reserved_at = saved.reserved_at;
     hart.fetched = saved.fetched;
+    let extensions = hart.privileged.extensions();
     hart.privileged = saved.privileged;
-    hart.privileged.settle();
+    hart.privileged.settle(extensions);
     hart.happened = saved.happened;
     hart.account = saved.account;
     hart.spaces = saved.spaces;

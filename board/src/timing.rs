@@ -15,6 +15,7 @@
 //! | it reaches anything else | [`Timing::uncached`] |
 //! | the engine's own TLB misses | [`Timing::tlb`]; then for a walk [`Timing::walk_access`] for each page table entry, and [`Timing::tlb_fill`] when it gave a translation |
 //! | `sfence.vma`, `hfence.*` | [`Timing::tlb_remove`] |
+//! | a prefetch, `cbo.*` | [`Timing::prefetch`], [`Timing::operate_on_block`] |
 //! | `fence`, `fence.i` | [`Timing::fence`], [`Timing::fence_i`] |
 //! | a trap is taken | [`Timing::trap`] |
 //! | a bus master has written memory | [`Timing::master_write`] |
@@ -28,7 +29,7 @@
 //! it have left, whatever the times of these calls. A line is in its new state when the call returns, though its
 //! data may come later; only the hart that stored waits for it. Bus masters read coherently and keep no hart waiting.
 //! L2 banks and ports are always free; memory's banks
-//! and channel are not. There is no prefetching, and nothing is fetched on a wrongly predicted path. Victims go
+//! and channel are not. Software alone prefetches, and nothing is fetched on a wrongly predicted path. Victims go
 //! through buffers that are never full. Predictors know virtual addresses alone, not the address space. The
 //! pipeline's blindness across blocks is described at [`Schedule`].
 //!
@@ -41,6 +42,7 @@ mod cache;
 mod check;
 mod coherence;
 mod counts;
+mod fills;
 mod level2;
 mod memory;
 pub mod parameters;
@@ -62,9 +64,11 @@ pub use tlb::{Lookup, Page, Side};
 pub use wakes::{Use, Wake};
 
 use crate::account::Doing;
+use crate::privileged::BlockOperation;
 use crate::privileged::Exception;
 use crate::state::BadState;
 use cache::{Cache, EXCLUSIVE, MODIFIED, SHARED};
+use fills::{Filled, Fills};
 use level2::Level2;
 use memory::MainMemory;
 use parameters::{Access, MAX_HARTS, Parameters, Pipeline, Region, Walks};
@@ -80,6 +84,17 @@ const NO_KEY: u64 = 1;
 const RELEASE: i32 = 1;
 /// Bits of a fence's predecessor set: device output and memory writes (Volume I, 20191213, section 2.7).
 const WRITES: u8 = 0b0101;
+
+/// What a line is prefetched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Prefetch {
+    /// Execution: `prefetch.i`.
+    Fetch,
+    /// Loads: `prefetch.r`.
+    Read,
+    /// Stores: `prefetch.w`.
+    Write,
+}
 
 /// The cost of everything that a board's harts do.
 #[derive(Clone, Debug)]
@@ -125,6 +140,7 @@ struct Hart {
     data: Cache,
     code: Cache,
     stores: StoreBuffer,
+    fills: Fills,
     predictor: Option<Predictor>,
     tlbs: Option<Tlbs>,
     counts: Counts,
@@ -136,6 +152,7 @@ impl Hart {
             && self.data.fits(&other.data)
             && self.code.fits(&other.code)
             && self.stores.fits(&other.stores)
+            && self.fills.fits(&other.fills)
             && match (&self.predictor, &other.predictor) {
                 (Some(one), Some(other)) => one.fits(other),
                 (None, None) => true,
@@ -182,6 +199,7 @@ impl Timing {
                 Cache::new(&caches.l1i, seed, 2 * number + 2)
             }),
             stores: StoreBuffer::new(parameters.store_buffer.as_ref()),
+            fills: Fills::new(parameters.prefetch.as_ref()),
             predictor: parameters.predictor.as_ref().map(Predictor::new),
             tlbs: parameters.tlb.as_ref().map(Tlbs::new),
             counts: Counts::default(),
@@ -295,6 +313,11 @@ impl Timing {
                 this.counts.fetch_lines += 1;
                 if this.code.recent(key) != SHARED && this.code.look_up(key) == 0 {
                     stall += self.fetch_miss(hart, key, now + stall);
+                } else if !self.harts[hart].fills.are_done(now + stall) {
+                    let this = &mut self.harts[hart];
+                    let wait = this.fills.wait(key, Filled::Code, now + stall);
+                    this.counts.stall_fetch += wait;
+                    stall += wait;
                 }
             }
             key += 4;
@@ -304,10 +327,8 @@ impl Timing {
 
     fn fetch_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
         let level2_misses = self.harts[hart].counts.level2_misses;
-        let (stall, place) = self.ask(Some(hart), key, now);
-        self.level2.line(place).fetchers |= 1 << hart;
+        let stall = self.fetch_line(hart, key, now);
         let this = &mut self.harts[hart];
-        this.code.insert(key, SHARED);
         this.counts.fetch_misses += 1;
         this.counts.stall_fetch += stall;
         self.book_miss((hart, now), By::Fetch, key, stall, level2_misses);
@@ -336,13 +357,13 @@ impl Timing {
         let state = this.data.recent(key);
         if write {
             this.counts.stores += 1;
-            if state == MODIFIED {
+            if state == MODIFIED && this.fills.are_done(now) {
                 return 0;
             }
             self.store_more(hart, physical, now)
         } else {
             this.counts.loads += 1;
-            if state.wrapping_sub(1) < 3 && this.stores.is_quiet(now) {
+            if state.wrapping_sub(1) < 3 && this.stores.is_quiet(now) && this.fills.are_done(now) {
                 return 0;
             }
             self.load_more(hart, physical, now)
@@ -355,10 +376,8 @@ impl Timing {
         let this = &mut self.harts[hart];
         let key = this.data.key(physical);
         let stall = if this.data.look_up(key) != 0 {
-            if this.stores.is_quiet(now) {
-                return 0;
-            }
-            this.stores.line_wait(key, now)
+            let wait = this.fills.wait(key, Filled::Data, now);
+            wait + this.stores.line_wait(key, now + wait)
         } else if !self.cached {
             let wait = this.stores.line_wait(physical >> 3 << 2, now);
             wait + self.memory.access(physical, now + wait)
@@ -380,6 +399,82 @@ impl Timing {
             (physical >> 3 << 2, self.memory.access(physical, now))
         } else {
             match this.data.look_up(key) {
+                state @ (MODIFIED | EXCLUSIVE) => {
+                    if state == EXCLUSIVE {
+                        this.data.set_state(key, MODIFIED);
+                    }
+                    match this.fills.wait(key, Filled::Data, now) {
+                        0 => return 0,
+                        wait => (key, wait),
+                    }
+                }
+                SHARED => {
+                    this.counts.upgrades += 1;
+                    let wait = this.fills.wait(key, Filled::Data, now);
+                    (key, wait + self.upgrade(hart, key))
+                }
+                _ => {
+                    this.counts.store_misses += 1;
+                    (key, self.store_miss(hart, key, now))
+                }
+            }
+        };
+        let this = &mut self.harts[hart];
+        let stall = this.stores.store(line, duration, now);
+        this.counts.stall_store += stall;
+        stall
+    }
+
+    // Cache blocks.
+
+    /// A prefetch of the line that holds `physical`. The hart waits for a place among its fills under way, and for nothing
+    /// else: the line is there when the fill is done, and an access to it waits until then.
+    pub fn prefetch(&mut self, hart: usize, kind: Prefetch, physical: u64, now: u64) -> u64 {
+        let this = &self.harts[hart];
+        let key = this.data.key(physical);
+        let there = match kind {
+            Prefetch::Fetch => this.code.state(key) != 0,
+            Prefetch::Read => this.data.state(key) != 0,
+            Prefetch::Write => this.data.state(key) >= EXCLUSIVE,
+        };
+        if there || !self.cached || self.parameters.prefetch.is_none() {
+            return 0;
+        }
+        let stall = self.harts[hart].fills.place_wait(now);
+        let begin = now + stall;
+        let (cost, filled) = match kind {
+            Prefetch::Fetch => (self.fetch_line(hart, key, begin), Filled::Code),
+            Prefetch::Read => (self.load_line(hart, key, begin), Filled::Data),
+            Prefetch::Write => (self.own_line(hart, key, begin), Filled::Data),
+        };
+        let this = &mut self.harts[hart];
+        this.fills.insert(key, filled, begin + cost);
+        if kind == Prefetch::Fetch {
+            this.counts.stall_fetch += stall;
+        } else {
+            this.counts.stall_load += stall;
+        }
+        stall
+    }
+
+    /// `cbo.zero`, `cbo.clean`, `cbo.flush` or `cbo.inval` of the block at `physical`, which is a line. It goes through the
+    /// store buffer. `cbo.zero` needs nothing from memory.
+    pub fn operate_on_block(
+        &mut self,
+        hart: usize,
+        operation: BlockOperation,
+        physical: u64,
+        now: u64,
+    ) -> u64 {
+        let this = &mut self.harts[hart];
+        let zeros = operation == BlockOperation::Zero;
+        this.counts.stores += u64::from(zeros);
+        let key = this.data.key(physical);
+        let (line, duration) = match (self.cached, zeros) {
+            (false, true) => (physical >> 3 << 2, self.memory.access(physical, now)),
+            (false, false) => return 0,
+            (true, false) => (key, self.write_out(hart, key, operation, now)),
+            (true, true) => match this.data.look_up(key) {
                 MODIFIED => return 0,
                 EXCLUSIVE => {
                     this.data.set_state(key, MODIFIED);
@@ -391,9 +486,9 @@ impl Timing {
                 }
                 _ => {
                     this.counts.store_misses += 1;
-                    (key, self.store_miss(hart, key, now))
+                    (key, self.allocate(hart, key, now))
                 }
-            }
+            },
         };
         let this = &mut self.harts[hart];
         let stall = this.stores.store(line, duration, now);
@@ -444,11 +539,13 @@ impl Timing {
                     if state == EXCLUSIVE {
                         this.data.set_state(key, MODIFIED);
                     }
-                    this.stores.line_wait(key, now)
+                    let wait = this.fills.wait(key, Filled::Data, now);
+                    wait + this.stores.line_wait(key, now + wait)
                 }
                 SHARED => {
                     this.counts.upgrades += 1;
-                    self.upgrade(hart, key)
+                    let wait = this.fills.wait(key, Filled::Data, now);
+                    wait + self.upgrade(hart, key)
                 }
                 _ => {
                     this.counts.store_misses += 1;
@@ -637,7 +734,8 @@ impl Timing {
             }
         } else if self.costs.walks == Walks::Level1 {
             if this.data.look_up(key) != 0 {
-                this.stores.line_wait(key, now)
+                let wait = this.fills.wait(key, Filled::Data, now);
+                wait + this.stores.line_wait(key, now + wait)
             } else {
                 self.load_miss(hart, key, now)
             }

@@ -3,7 +3,7 @@
 //! Each case is named by the specification's section, and checks a statement of it.
 //!
 //! "I" is The RISC-V Instruction Set Manual, Volume I, 20191213; "II" is Volume II, 20211203; "B" is RISC-V
-//! Bit-Manipulation ISA-extensions 1.0.0; "Sstc" and "Svadu" are the extensions' own documents.
+//! Bit-Manipulation ISA-extensions 1.0.0; "C" is the chapter "CMO" of Volume I, 20240411; "Sstc" and "Svadu" are the extensions' own documents.
 //!
 //! Needs GNU binutils for RISC-V and QEMU, which `make setup` installs; the tests fail without them.
 
@@ -14,7 +14,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use platform::{Platform, run};
+use platform::{Platform, run_with};
+use tactus_board::privileged::Extensions;
 
 /// More than any image takes.
 const SECONDS: u32 = 60;
@@ -52,7 +53,7 @@ fn build(name: &str, platform: Platform) -> (PathBuf, usize) {
     tool(
         "riscv64-unknown-elf-as",
         &[
-            "-march=rv64gch_zba_zbb_zbs",
+            "-march=rv64gch_zba_zbb_zbs_zicbom_zicbop_zicboz",
             &include,
             &text(&source),
             "-o",
@@ -83,7 +84,7 @@ fn build(name: &str, platform: Platform) -> (PathBuf, usize) {
 
 /// Whether a string of the image is a case's name: a document, a section, a subject.
 fn is_name(text: &[u8]) -> bool {
-    ["I-", "II-", "B-", "Sstc-", "Svadu "]
+    ["I-", "II-", "B-", "C-", "Sstc-", "Svadu "]
         .iter()
         .any(|start| text.starts_with(start.as_bytes()))
         && text.contains(&b' ')
@@ -138,13 +139,24 @@ const QEMU_DIFFERS: &[(&str, &str)] = &[
     ),
     ("II-8.2.12 vsstatus.SD", "SD of vsstatus reads as zero"),
     ("II-8.2.15 vsepc clears bit 0", "vsepc keeps bit 0"),
+    (
+        "C-4.2.1 the trap value of an instruction that is not enabled",
+        "it is 0",
+    ),
+    ("C-4.2.2 the trap value is rs1", "it is the block's address"),
+    ("C-4.2.5 the transformed instruction", "it is 0"),
 ];
 
 /// Runs an image and checks that every case reports ok.
 fn check(name: &str, platform: Platform) {
     let (image, cases) = build(name, platform);
-    let console =
-        run(platform, &image, SECONDS).unwrap_or_else(|reason| panic!("{name}: {reason}"));
+    let extensions = if name == "cache_blocks" {
+        Extensions::all()
+    } else {
+        Extensions::empty()
+    };
+    let console = run_with(platform, &image, SECONDS, extensions)
+        .unwrap_or_else(|reason| panic!("{name}: {reason}"));
     let differs = |line: &str| {
         platform == Platform::Qemu
             && QEMU_DIFFERS.iter().any(|(case, _)| {
@@ -191,4 +203,4 @@ macro_rules! images {
     };
 }
 
-images! { float integer interrupts memory traps translation }
+images! { cache_blocks float integer interrupts memory traps translation }

@@ -19,6 +19,7 @@ mod profile_docs;
 mod properties;
 mod robust;
 mod robust_cases;
+mod timing_blocks;
 mod timing_caches;
 mod timing_memory;
 mod timing_pipeline;

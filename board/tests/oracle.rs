@@ -3,7 +3,7 @@
 //! Every 16-bit encoding, and 32-bit words of all kinds, must decode to the same text or be refused by both.
 //!
 //! Needs `riscv64-unknown-elf-as` and `riscv64-unknown-elf-objdump`, which `make setup` installs; the tests fail
-//! without them, or with versions that do not know the H, Zba, Zbb and Zbs extensions. Where binutils (2.40) differs from
+//! without them, or with versions that do not know the H, Zb* and Zicbo* extensions. Where binutils (2.40) differs from
 //! the specification, [`Exception`] says how and why.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 use tactus_board::decode::{Operation, decode, length};
 
 /// The hart's extensions for objdump, which then knows no other instructions.
-const ARCHITECTURE: &str = "rv64gch_zba_zbb_zbs";
+const ARCHITECTURE: &str = "rv64gch_zba_zbb_zbs_zicbom_zicbop_zicboz";
 
 /// Runs a program of binutils and returns its output.
 fn run(program: &str, arguments: &[&str]) -> String {
@@ -106,6 +106,9 @@ fn spell(mnemonic: &str, operands: &str) -> String {
                 .split_once(',')
                 .expect("CSR instructions have three operands");
             format!("{mnemonic} {first},{:#x},{source}", csr_numbers()[csr])
+        }
+        "cbo.inval" | "cbo.clean" | "cbo.flush" | "cbo.zero" => {
+            format!("{mnemonic} {}", operands.trim_start_matches('0'))
         }
         "c.nop" => format!(
             "addi x0,x0,{}",

@@ -17,7 +17,7 @@ const QEMU: &str = include_str!("../../profiles/qemu-virt.toml");
 fn every_profile_is_read_and_makes_a_board() {
     assert_eq!(
         Profile::names().collect::<Vec<_>>(),
-        ["soc", "mpsoc", "manycore"]
+        ["soc", "soc-ocm", "mpsoc", "manycore"]
     );
     for name in Profile::names() {
         let profile = Profile::named(name).expect("a listed profile");
@@ -474,4 +474,79 @@ fn files_that_are_none() {
         "{error}"
     );
     assert_eq!(error.line, 0);
+}
+
+/// What `soc-ocm` does not state is as in `soc`, and messages name the file that a line is in.
+#[test]
+fn a_profile_can_extend_another_one() {
+    let soc = Profile::named("soc").expect("it comes with the crate");
+    let parse = |text: &str| Profile::parse("mine.toml", text);
+    let mine = parse("name = \"mine\"\nextends = \"soc\"\n").expect("a profile");
+    assert_eq!(
+        mine,
+        Profile {
+            name: "mine".to_owned(),
+            ..soc.clone()
+        }
+    );
+    let text = "name = \"mine\"\nextends = \"soc\"\n[board.timing.caches]\nl2_latency = 7\n\
+        [board.timing.memory.open-row]\nrow_hit = 9\n[harts]\nmax = 3\n";
+    let mut mine = parse(text).expect("a profile");
+    let caches = mine.timing.caches.as_mut().expect("soc has caches");
+    assert_eq!(std::mem::replace(&mut caches.l2_latency, 26), 7);
+    assert_eq!(std::mem::replace(&mut mine.harts.max, 4), 3);
+    let Memory::OpenRow(row) = &mut mine.timing.memory else {
+        panic!("{:?}", mine.timing.memory);
+    };
+    assert_eq!(std::mem::replace(&mut row.row_hit, 14), 9);
+    mine.name = "soc".to_owned();
+    assert_eq!(mine, soc);
+    // An array takes the place of the other one.
+    let text = "name = \"mine\"\nextends = \"soc\"\n[[device]]\nname = \"plic\"\n\
+        address = 0xc00_0000\nsize = \"6MiB\"\n";
+    assert_eq!(parse(text).expect("a profile").devices.len(), 1);
+    for (text, line, reason) in [
+        (
+            "extends = \"soc\"\n[harts]\nmax = 17\n",
+            3,
+            "must be 1 to 16, not 17",
+        ),
+        (
+            "name = \"mine\"\nextends = \"soc-ocm\"\n",
+            2,
+            "`extends` must be one of soc, mpsoc, manycore",
+        ),
+        (
+            "extends = 7\n",
+            1,
+            "`extends` must be one of soc, mpsoc, manycore",
+        ),
+        (
+            "extends = \"soc\"\n[harts]\nextensions = [\"zicbom\", \"zfh\"]\n",
+            3,
+            "`extensions` may have zicbom, zicbop, zicboz, not \"zfh\"",
+        ),
+        (
+            "extends = \"soc\"\n[board.timing.prefetch]\n\noutstanding = 0\n",
+            4,
+            "must be 1 to 16, not 0",
+        ),
+    ] {
+        let error = parse(text).expect_err(text);
+        assert_eq!(
+            (error.file.as_str(), error.line, error.reason.as_str()),
+            ("mine.toml", line, reason)
+        );
+    }
+    // Half of what is wrong stands in the other file, which is named.
+    let text = "name = \"mine\"\nextends = \"mpsoc\"\n\n[memory]\nbase = 0\n";
+    let error = parse(text).expect_err("devices beyond memory");
+    assert_eq!(error.file, "profiles/mpsoc.toml");
+    assert!(
+        MPSOC
+            .lines()
+            .nth(error.line - 1)
+            .is_some_and(|line| line.contains("[[device]]")),
+        "{error}"
+    );
 }

@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use tactus_board::profile::Profile;
 
 const PAGE: &str = include_str!("../../docs/src/reference/profiles.md");
-const PROFILES: [&str; 3] = [
+const PROFILES: [&str; 4] = [
     include_str!("../../profiles/soc.toml"),
+    include_str!("../../profiles/soc-ocm.toml"),
     include_str!("../../profiles/mpsoc.toml"),
     include_str!("../../profiles/manycore.toml"),
 ];
@@ -142,6 +143,8 @@ fn shared_keys_are_on_the_page() {
         "default",
         "max",
         "first_id",
+        "extensions",
+        "extends",
         "base",
         "address",
         "size",

@@ -76,6 +76,8 @@ const FOR_SUPERVISOR: &str = "build the guest for S-mode: firmware and hyperviso
 /// Of an instruction of an extension.
 const WITHOUT_EXTENSION: &str =
     "build the guest for RV64GC with Zba, Zbb and Zbs at most (`-march=rv64gc_zba_zbb_zbs`)";
+/// The extensions of `cbo.*`.
+const CACHE_BLOCKS: &str = "Zicbom or Zicboz (cache blocks)";
 const CONFIGURE: &str = "enable it before its first use, in `sstatus`";
 const DEBUG: &str = "look at what leads there: a wrong jump, a damaged image or stack";
 
@@ -104,6 +106,13 @@ pub fn illegal(bits: u32, pc: u64) -> Illegal {
         operation if is_of_hypervisor(operation) => (
             "instruction of the hypervisor extension; guests run without it".to_owned(),
             FOR_SUPERVISOR,
+        ),
+        operation if operation.mnemonic().starts_with("cbo.") => (
+            format!(
+                "instruction of the extension {CACHE_BLOCKS}, which the guest's harts do not have, or which its kernel \
+                 has not enabled (`senvcfg`)"
+            ),
+            WITHOUT_EXTENSION,
         ),
         operation if is_floating_point(operation) => {
             ("floating point is off (`sstatus.FS`)".to_owned(), CONFIGURE)
@@ -185,7 +194,7 @@ fn extension(bits: u32) -> Option<&'static str> {
         0x3b if (funct7, funct3) == (0x04, 4) => "Zbkb",
         0x13 if funct3 == 5 && bits >> 20 == 0x687 => "Zbkb",
         0x13 if funct3 == 1 && bits >> 25 == 0x08 => "Zknh or Zksh",
-        0x0f if funct3 == 2 => "Zicbom or Zicboz (cache blocks)",
+        0x0f if funct3 == 2 => CACHE_BLOCKS,
         0x2f => match (bits >> 27, funct3) {
             (0x05, 2..=4) => "Zacas",
             (_, 0 | 1) => "Zabha",
@@ -403,6 +412,12 @@ mod tests {
                 0x0d05_7557,
                 "0x0d057557",
                 "instruction of the extension V (vector), which the guest's harts do not have",
+            ),
+            (
+                0x0045_a00f,
+                "cbo.zero (x11)",
+                "instruction of the extension Zicbom or Zicboz (cache blocks), which the guest's harts do not have, or which its \
+                 kernel has not enabled (`senvcfg`)",
             ),
             (0, "0x0000", "there is no code at this address"),
             (

@@ -10,6 +10,7 @@ use crate::config::{Address, Nanoseconds, Size};
 const PROFILES: &[(&str, &str)] = &[
     ("qemu-virt", include_str!("../../profiles/qemu-virt.toml")),
     ("soc", include_str!("../../profiles/soc.toml")),
+    ("soc-ocm", include_str!("../../profiles/soc-ocm.toml")),
     ("mpsoc", include_str!("../../profiles/mpsoc.toml")),
 ];
 /// Name of the device that carries the consoles where a VM has the one of `[console]`.
@@ -84,6 +85,9 @@ pub struct Harts {
     pub max: u32,
     /// `mhartid` of the first; the others follow without gaps.
     pub first_id: u64,
+    /// What the board's harts have beyond the instruction set of all boards: the board reads it.
+    #[serde(default)]
+    pub extensions: Vec<String>,
 }
 
 /// How much memory there is.
@@ -285,17 +289,16 @@ impl Profile {
     /// The profile within the tool is not one; a test reads them all.
     pub fn named(name: &str) -> Option<Self> {
         let (name, text) = PROFILES.iter().find(|(known, _)| *known == name)?;
-        let read = text.parse::<toml::Table>().and_then(|mut table| {
-            let board = table.remove(BOARD);
-            let mut profile: Self = table.try_into()?;
-            let of_board = || board.as_ref().and_then(way_of_board);
-            profile.cache_way = profile.cache_way.or_else(of_board);
-            Ok(profile)
-        });
-        match read {
-            Ok(profile) => Some(profile),
-            Err(error) => panic!("profile {name} within the tool: {error}"),
-        }
+        let file = format!("profiles/{name}.toml");
+        let whole = tactus_board::profile::table(&file, text);
+        let mut table = whole.unwrap_or_else(|error| panic!("within the tool: {error}"));
+        let board = table.remove(BOARD);
+        let mut profile: Self = table
+            .try_into()
+            .unwrap_or_else(|error| panic!("profile {name} within the tool: {error}"));
+        let of_board = || board.as_ref().and_then(way_of_board);
+        profile.cache_way = profile.cache_way.or_else(of_board);
+        Some(profile)
     }
 
     /// Ticks of the `time` CSR that pass within a time: whole ones.

@@ -158,10 +158,14 @@ mod tests {
     #[test]
     fn every_operation_is_found_by_its_fixed_bits() {
         for operation in Operation::ALL {
-            assert_eq!(
-                super::operation(TABLE[operation as usize].pattern.bits),
-                Some(operation)
-            );
+            let Pattern { mask, bits } = TABLE[operation as usize].pattern;
+            // With all of its operands 0, `ori` is a prefetch.
+            let free = if operation == Operation::Ori {
+                !mask
+            } else {
+                0
+            };
+            assert_eq!(super::operation(bits | free), Some(operation));
         }
     }
 

@@ -5,7 +5,7 @@
 
 use Operand::{
     Address, Branch, Csr, CsrImmediate, Fd, Fence, Fs1, Fs2, Fs3, Immediate as Signed, Jump, Load,
-    Ordering, Rd, Rounding, Rs1, Rs2, Shift5, Shift6, Store, Upper,
+    Ordering, Prefetch, Rd, Rounding, Rs1, Rs2, Shift5, Shift6, Store, Upper,
 };
 
 /// One operand of an instruction.
@@ -31,6 +31,8 @@ pub(super) enum Operand {
     Load,
     /// `immediate(rs1)` with a store's offset.
     Store,
+    /// `immediate(rs1)` with the offset of a prefetch, a multiple of 32.
+    Prefetch,
     /// Signed immediate of 12 bits.
     Immediate,
     /// Upper 20 bits of a word.
@@ -69,6 +71,8 @@ pub(super) mod lists {
     pub const SHIFT6: List = &[Rd, Rs1, Shift6];
     pub const LOAD: List = &[Rd, Load];
     pub const STORE: List = &[Rs2, Store];
+    pub const PREFETCH: List = &[Prefetch];
+    pub const BLOCK: List = &[Address];
     pub const B: List = &[Rs1, Rs2, Branch];
     pub const U: List = &[Rd, Upper];
     pub const J: List = &[Rd, Jump];
@@ -106,6 +110,8 @@ pub(super) enum Immediate {
     I,
     /// Bits 31:25 and 11:7, sign-extended.
     S,
+    /// Bits 31:25, times 32, sign-extended.
+    Prefetch,
     /// Bits 31, 7, 30:25, 11:8, times 2, sign-extended.
     B,
     /// Bits 31:12 in their place, the others 0.
@@ -132,6 +138,7 @@ impl Immediate {
             Self::None => 0,
             Self::I => signed >> 20,
             Self::S => signed >> 25 << 5 | field(word, 11, 7, 0),
+            Self::Prefetch => signed >> 25 << 5,
             Self::B => {
                 signed >> 31 << 12
                     | field(word, 7, 7, 11)
@@ -201,6 +208,10 @@ impl Fields {
                     fields.rs1 = 31;
                     fields.immediate = Immediate::S;
                 }
+                Prefetch => {
+                    fields.rs1 = 31;
+                    fields.immediate = Immediate::Prefetch;
+                }
                 Signed => fields.immediate = Immediate::I,
                 Upper => fields.immediate = Immediate::U,
                 Branch => fields.immediate = Immediate::B,
@@ -232,7 +243,7 @@ mod tests {
             .map(move |from| (from, to - (high - from)))
     }
 
-    fn labels() -> [Labels; 9] {
+    fn labels() -> [Labels; 10] {
         [
             (Immediate::I, true, run(31, 20, 11).collect()),
             (
@@ -240,6 +251,7 @@ mod tests {
                 true,
                 run(31, 25, 11).chain(run(11, 7, 4)).collect(),
             ),
+            (Immediate::Prefetch, true, run(31, 25, 11).collect()),
             (
                 Immediate::B,
                 true,

@@ -5,7 +5,7 @@
 //! the more specific one stands first.
 //!
 //! Section numbers: "I" is The RISC-V Instruction Set Manual, Volume I, 20191213; "II" is Volume II, 20211203;
-//! "B" is RISC-V Bit-Manipulation ISA-extensions, 1.0.0.
+//! "B" is RISC-V Bit-Manipulation ISA-extensions, 1.0.0; "C" is the chapter "CMO" of Volume I, 20240411, by its sections.
 
 use super::operand::{Fields, Operand, lists::*};
 use super::pattern::Pattern;
@@ -64,6 +64,10 @@ operations! {
     Slti      "slti"      I            "............ ..... 010 ..... 0010011";
     Sltiu     "sltiu"     I            "............ ..... 011 ..... 0010011";
     Xori      "xori"      I            "............ ..... 100 ..... 0010011";
+    // Zicbop, C 6.3: within the HINTs of `ori` with rd = x0, so that a hart without it does nothing.
+    PrefetchI "prefetch.i" PREFETCH    "....... 00000 ..... 110 00000 0010011";
+    PrefetchR "prefetch.r" PREFETCH    "....... 00001 ..... 110 00000 0010011";
+    PrefetchW "prefetch.w" PREFETCH    "....... 00011 ..... 110 00000 0010011";
     Ori       "ori"       I            "............ ..... 110 ..... 0010011";
     Andi      "andi"      I            "............ ..... 111 ..... 0010011";
     Slli      "slli"      SHIFT6       "000000 ...... ..... 001 ..... 0010011";
@@ -117,6 +121,12 @@ operations! {
     FenceTso  "fence.tso" NONE         "1000 0011 0011 ..... 000 ..... 0001111";
     Fence     "fence"     FENCE        ".... .... .... ..... 000 ..... 0001111";
     FenceI    "fence.i"   NONE         "............ ..... 001 ..... 0001111";
+
+    // Zicbom, C 6.1, and Zicboz, C 6.2.
+    CboInval  "cbo.inval" BLOCK        "000000000000 ..... 010 00000 0001111";
+    CboClean  "cbo.clean" BLOCK        "000000000001 ..... 010 00000 0001111";
+    CboFlush  "cbo.flush" BLOCK        "000000000010 ..... 010 00000 0001111";
+    CboZero   "cbo.zero"  BLOCK        "000000000100 ..... 010 00000 0001111";
 
     // Environment, I 2.8.
     Ecall     "ecall"     NONE         "000000000000 00000 000 00000 1110011";

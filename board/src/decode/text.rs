@@ -86,7 +86,7 @@ fn write_operand(
         Operand::Fs2 => write!(f, "f{rs2}"),
         Operand::Fs3 => write!(f, "f{rs3}"),
         Operand::Address => write!(f, "(x{rs1})"),
-        Operand::Load | Operand::Store => write!(f, "{immediate}(x{rs1})"),
+        Operand::Load | Operand::Store | Operand::Prefetch => write!(f, "{immediate}(x{rs1})"),
         Operand::Immediate => write!(f, "{immediate}"),
         Operand::Upper => write!(f, "{:#x}", immediate as u32 >> 12),
         Operand::Branch | Operand::Jump => match address {

@@ -1,6 +1,6 @@
 //! From instructions to ops: making the block that begins at an address.
 
-use super::{atomic, float, integer, jump, memory, system};
+use super::{atomic, cache_blocks, float, integer, jump, memory, system};
 use crate::code::{BLOCK_OPS, Block, Draft, PAGE};
 use crate::decode::{Instruction, Operation, decode, length};
 use crate::hart::{Hart, SINK};
@@ -156,6 +156,10 @@ fn choose<V: Variant>(instruction: &Instruction) -> (Handler, bool) {
         O::Slti => inside(integer::slti::<V>),
         O::Sltiu => inside(integer::sltiu::<V>),
         O::Xori => inside(integer::xori::<V>),
+        O::PrefetchI if V::TIMED => inside(cache_blocks::prefetch_i),
+        O::PrefetchR if V::TIMED => inside(cache_blocks::prefetch_r),
+        O::PrefetchW if V::TIMED => inside(cache_blocks::prefetch_w),
+        O::PrefetchI | O::PrefetchR | O::PrefetchW => inside(integer::nothing),
         O::Ori => inside(integer::ori::<V>),
         O::Andi => inside(integer::andi::<V>),
         O::Slli => inside(integer::slli::<V>),
@@ -205,6 +209,10 @@ fn choose<V: Variant>(instruction: &Instruction) -> (Handler, bool) {
         O::Fence => inside(system::fence::<V, false>),
         O::FenceTso => inside(system::fence::<V, true>),
         O::FenceI => last(system::fence_i::<V>),
+        O::CboInval => inside(cache_blocks::cbo_inval::<V>),
+        O::CboClean => inside(cache_blocks::cbo_clean::<V>),
+        O::CboFlush => inside(cache_blocks::cbo_flush::<V>),
+        O::CboZero => inside(cache_blocks::cbo_zero::<V>),
         O::Ecall => last(system::ecall),
         O::Ebreak => last(system::ebreak),
         O::Csrrw | O::Csrrwi | O::Csrrs | O::Csrrsi | O::Csrrc | O::Csrrci => {

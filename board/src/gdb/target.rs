@@ -29,6 +29,7 @@ use gdbstub_arch::riscv::reg::RiscvCoreRegs;
 use super::registers::{Number, Rv64, description};
 use crate::board::{Board, BuildError, MemoryModel, Outcome, Parts, Watch};
 use crate::inspect::AddressSpace;
+use crate::privileged::Extensions;
 use crate::privileged::number as csr;
 use crate::privileged::{Mode, Privilege};
 use crate::profile::Profile;
@@ -536,6 +537,7 @@ fn stand_in() -> Result<Board, BuildError> {
         fast_quantum: 1,
         seed: 0,
         memory_model: MemoryModel::Sequential,
+        extensions: Extensions::empty(),
         timing,
     })
 }

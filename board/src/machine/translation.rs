@@ -65,7 +65,45 @@ impl PageTables for Tables<'_> {
     }
 }
 
+/// Page tables for a look that costs and changes nothing: a bit that would have to be set ends it.
+pub(super) struct Quiet<'a>(pub(super) &'a Memory);
+
+impl PageTables for Quiet<'_> {
+    fn read(&mut self, physical: u64) -> Option<u64> {
+        // Safety: aligned, and so all in memory when its first byte is.
+        self.0
+            .host(physical & !7)
+            .map(|host| unsafe { host.cast::<u64>().read() })
+    }
+
+    fn update(&mut self, _: u64, _: u64, _: u64) -> Option<bool> {
+        None
+    }
+}
+
 impl Machine {
+    /// Whether a hart's L1 TLB has the page of `address`.
+    pub(super) fn is_resident(
+        &self,
+        hart: &Hart,
+        address: u64,
+        access: Access,
+        context: &Context,
+    ) -> bool {
+        let side = if access == Access::Fetch {
+            Side::Fetch
+        } else {
+            Side::Data
+        };
+        hart.known_space(context).is_some_and(|space| {
+            let page = Page {
+                context: space,
+                number: address >> 12,
+            };
+            self.timing.is_resident(hart.index, side, page)
+        })
+    }
+
     /// Translates for the hart, and charges the walk.
     pub(super) fn translate<V: Variant>(
         &mut self,

@@ -337,7 +337,10 @@ impl Privileged {
             }
             csr::STVEC => set_vector(&mut self.stvec, value),
             csr::SCOUNTEREN => self.scounteren = value as u32,
-            csr::SENVCFG => self.senvcfg = value & envcfg::FIOM,
+            csr::SENVCFG => {
+                let writable = envcfg::FIOM | self.extensions.environment();
+                self.senvcfg = known_environment(self.senvcfg, value) & writable;
+            }
             csr::SSCRATCH => self.sscratch = value,
             csr::SEPC => self.sepc = value & !1,
             csr::SCAUSE => self.scause = value,
@@ -395,8 +398,11 @@ impl Privileged {
             }
             csr::HCOUNTEREN => self.hcounteren = value as u32,
             csr::HENVCFG => {
-                let writable = envcfg::FIOM | self.menvcfg & (envcfg::ADUE | envcfg::STCE);
-                let old = std::mem::replace(&mut self.henvcfg, value & writable);
+                let writable = envcfg::FIOM
+                    | self.extensions.environment()
+                    | self.menvcfg & (envcfg::ADUE | envcfg::STCE);
+                let value = known_environment(self.henvcfg, value) & writable;
+                let old = std::mem::replace(&mut self.henvcfg, value);
                 return Self::environment_effects(old ^ self.henvcfg);
             }
             csr::HTVAL => self.htval = value,
@@ -440,9 +446,11 @@ impl Privileged {
             csr::MCOUNTEREN => self.mcounteren = value as u32,
             csr::MENVCFG => {
                 let old = self.menvcfg;
-                self.menvcfg = value & (envcfg::FIOM | envcfg::ADUE | envcfg::STCE);
-                // What menvcfg does not have is read-only zero in henvcfg.
-                self.henvcfg &= self.menvcfg | envcfg::FIOM;
+                let blocks = self.extensions.environment();
+                self.menvcfg = known_environment(old, value)
+                    & (envcfg::FIOM | envcfg::ADUE | envcfg::STCE | blocks);
+                // What menvcfg does not have is read-only zero in henvcfg, the switches of cache blocks aside.
+                self.henvcfg &= self.menvcfg | envcfg::FIOM | blocks;
                 return Self::environment_effects(old ^ self.menvcfg);
             }
             csr::MCOUNTINHIBIT => self.set_inhibited(value as u32, counters),
@@ -519,6 +527,15 @@ impl Privileged {
 const fn set_vector(vector: &mut u64, value: u64) {
     if value & 3 < 2 {
         *vector = value;
+    }
+}
+
+/// The value for a register of the environment: with the reserved value, `CBIE` stays as it was.
+const fn known_environment(old: u64, value: u64) -> u64 {
+    if value & envcfg::CBIE == envcfg::CBIE_RESERVED {
+        value & !envcfg::CBIE | old & envcfg::CBIE
+    } else {
+        value
     }
 }
 

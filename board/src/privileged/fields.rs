@@ -69,10 +69,21 @@ pub mod interrupts {
     pub const ALL: u64 = MACHINE | SUPERVISOR | VIRTUAL;
 }
 
-/// Fields of `menvcfg`, `henvcfg` and `senvcfg` (sections 3.1.18, 4.1.10 and 8.2.5; Sstc; Svadu).
+/// Fields of `menvcfg`, `henvcfg` and `senvcfg` (sections 3.1.18, 4.1.10 and 8.2.5; Sstc; Svadu; Zicbom and
+/// Zicboz).
 pub(super) mod envcfg {
     /// Fences of I/O imply fences of memory.
     pub const FIOM: u64 = 1;
+    /// `cbo.inval`: 0 it is not enabled, 1 it flushes, 3 it invalidates; 2 is reserved.
+    pub const CBIE: u64 = 3 << 4;
+    /// The reserved value of `CBIE`.
+    pub const CBIE_RESERVED: u64 = 2 << 4;
+    /// `cbo.inval` does what `cbo.flush` does.
+    pub const CBIE_FLUSH: u64 = 1 << 4;
+    /// `cbo.clean` and `cbo.flush` are enabled.
+    pub const CBCFE: u64 = 1 << 6;
+    /// `cbo.zero` is enabled.
+    pub const CBZE: u64 = 1 << 7;
     /// Accessed and dirty bits are set by hardware.
     pub const ADUE: u64 = 1 << 61;
     /// `stimecmp` (or `vstimecmp`) works.

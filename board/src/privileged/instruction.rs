@@ -1,5 +1,5 @@
 //! Instructions that the privileged architecture is about: calls, `wfi`, fences, and how traps describe loads and
-//! stores.
+//! stores. "C" is the chapter "CMO" of Volume I, 20240411, by its sections.
 
 use super::fields::{hstatus, mstatus};
 use super::{Exception, Privilege, Privileged, Trap};
@@ -104,8 +104,8 @@ impl Privileged {
 /// Bits 19:15, in which a transformed instruction has the distance from the computed to the faulting address.
 const OFFSET: u32 = 0x1f << 15;
 
-/// The transformed instruction (section 8.6.3) of the load, store, atomic, HLV or HSV `bits`, for `mtinst` and `htinst`;
-/// 0 for others. `offset` is the distance in bytes from the address that it computed to the one that faulted, 0 to 7.
+/// The transformed instruction (section 8.6.3) of the load, store, atomic, HLV, HSV or `cbo` `bits`, for `mtinst` and
+/// `htinst`; 0 for others. `offset` is the distance in bytes from the address that it computed to the one that faulted, 0 to 7.
 #[must_use]
 pub fn transformed(bits: u32, offset: u64) -> u64 {
     let Some(instruction) = decode(bits) else {
@@ -116,6 +116,8 @@ pub fn transformed(bits: u32, offset: u64) -> u64 {
         // LOAD and LOAD-FP, STORE and STORE-FP: without the immediate.
         0x03 | 0x07 => fixed | (instruction.rd as u32) << 7,
         0x23 | 0x27 => fixed | (instruction.rs2 as u32) << 20,
+        // Instructions on cache blocks: without the address's register (C 4.2.5).
+        0x0f => fixed,
         0x2f => bits & !OFFSET,
         0x73 if fixed >> 12 & 7 == 4 => bits & !OFFSET,
         _ => return 0,

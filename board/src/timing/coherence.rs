@@ -8,13 +8,28 @@ use super::cache::{EXCLUSIVE, MODIFIED, SHARED};
 use super::level2::Line;
 use super::reloads::By;
 use super::{Counts, NO_KEY, Timing};
+use crate::privileged::BlockOperation;
 
 impl Timing {
-    /// Brings a line into the L1 data cache for reading.
+    /// Brings a line into the L1 instruction cache.
+    pub(super) fn fetch_line(&mut self, hart: usize, key: u64, now: u64) -> u64 {
+        let (cost, place) = self.ask(Some(hart), key, now);
+        self.level2.line(place).fetchers |= 1 << hart;
+        self.harts[hart].code.insert(key, SHARED);
+        cost
+    }
+
+    /// Brings a line into the L1 data cache for a load, which waits for it.
     pub(super) fn load_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
         let level2_misses = self.harts[hart].counts.level2_misses;
-        let (stall, place) = self.ask(Some(hart), key, now);
+        let stall = self.load_line(hart, key, now);
         self.book_miss((hart, now), By::Read, key, stall, level2_misses);
+        stall
+    }
+
+    /// Brings a line into the L1 data cache for reading.
+    pub(super) fn load_line(&mut self, hart: usize, key: u64, now: u64) -> u64 {
+        let (stall, place) = self.ask(Some(hart), key, now);
         let line = self.level2.line(place);
         let state = if line.sharers == 0 {
             line.own(hart);
@@ -38,10 +53,86 @@ impl Timing {
         cost
     }
 
-    /// Brings a line into the L1 data cache for writing.
+    /// Brings a line into the L1 data cache for a store.
     pub(super) fn store_miss(&mut self, hart: usize, key: u64, now: u64) -> u64 {
-        let mut cost = self.costs.level2;
         let level2_misses = self.harts[hart].counts.level2_misses;
+        let cost = self.store_line(hart, key, now);
+        self.book_miss((hart, now), By::Write, key, cost, level2_misses);
+        cost
+    }
+
+    /// Makes a line the hart's own, and leaves it clean.
+    pub(super) fn own_line(&mut self, hart: usize, key: u64, now: u64) -> u64 {
+        let cost = if self.harts[hart].data.state(key) == SHARED {
+            self.upgrade(hart, key)
+        } else {
+            self.store_line(hart, key, now)
+        };
+        self.harts[hart].data.set_state(key, EXCLUSIVE);
+        cost
+    }
+
+    /// Makes a line that the hart does not have its own and dirty, without its content.
+    pub(super) fn allocate(&mut self, hart: usize, key: u64, now: u64) -> u64 {
+        let mut cost = self.costs.level2;
+        if let Some(place) = self.level2.look_up(key) {
+            self.harts[hart].counts.level2_hits += 1;
+            cost += self.claim(hart, key, place);
+        } else {
+            self.harts[hart].counts.level2_misses += 1;
+            let place = self.take_place(Some(hart), key, now + cost);
+            self.level2.line(place).own(hart);
+        }
+        self.insert_data(hart, key, MODIFIED);
+        cost
+    }
+
+    /// `cbo.clean`, `cbo.flush` and `cbo.inval` of a line: how long until memory has it, or the caches no longer have it.
+    pub(super) fn write_out(
+        &mut self,
+        hart: usize,
+        key: u64,
+        operation: BlockOperation,
+        now: u64,
+    ) -> u64 {
+        let mut cost = self.costs.level2;
+        let Some(place) = self.level2.find(key) else {
+            return cost;
+        };
+        let line = *self.level2.line(place);
+        let (own, owner) = (1 << hart, line.owner());
+        let modified = owner.is_some_and(|owner| self.harts[owner].data.state(key) == MODIFIED);
+        if operation == BlockOperation::Clean {
+            if let Some(owner) = owner.filter(|_| modified) {
+                self.harts[owner].data.set_state(key, EXCLUSIVE);
+            }
+            self.level2.line(place).dirty = false;
+        } else {
+            self.drop_copies(key, &line);
+            self.level2.remove(key);
+            let invalidated = line.sharers & !own;
+            self.harts[hart].counts.invalidations += u64::from(invalidated.count_ones());
+        }
+        if owner.is_some_and(|owner| owner != hart) {
+            self.harts[hart].counts.interventions += 1;
+            cost += if modified {
+                self.costs.intervention
+            } else {
+                self.costs.snoop
+            };
+        } else if operation != BlockOperation::Clean && line.sharers & !own != 0 {
+            cost += self.costs.invalidation;
+        }
+        if (modified || line.dirty) && operation != BlockOperation::Invalidate {
+            self.harts[hart].counts.level2_write_backs += 1;
+            cost += self.memory.access(self.address(key), now + cost);
+        }
+        cost
+    }
+
+    /// Brings a line into the L1 data cache for writing.
+    fn store_line(&mut self, hart: usize, key: u64, now: u64) -> u64 {
+        let mut cost = self.costs.level2;
         if let Some(place) = self.level2.look_up(key) {
             self.harts[hart].counts.level2_hits += 1;
             cost += self.claim(hart, key, place);
@@ -50,7 +141,6 @@ impl Timing {
             cost += time;
             self.level2.line(place).own(hart);
         }
-        self.book_miss((hart, now), By::Write, key, cost, level2_misses);
         self.insert_data(hart, key, MODIFIED);
         cost
     }

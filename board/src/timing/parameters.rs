@@ -25,6 +25,8 @@ pub struct Parameters {
     pub caches: Option<Caches>,
     /// The store buffer. Without it the hart waits for every store.
     pub store_buffer: Option<StoreBuffer>,
+    /// Prefetches by software. Without it they do nothing.
+    pub prefetch: Option<Prefetch>,
     /// Main memory.
     pub memory: Memory,
     /// Accesses to devices that no region names.
@@ -432,6 +434,15 @@ impl TryFrom<StoreBufferTable> for StoreBuffer {
             forward: table.forward,
         })
     }
+}
+
+/// Prefetches by software.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prefetch {
+    /// How many lines are on their way at the same time; a prefetch of one more waits for the first of them.
+    #[serde(deserialize_with = "between::<_, _, 1, 16>")]
+    pub outstanding: u8,
 }
 
 /// Main memory.

@@ -64,11 +64,10 @@ impl Needs {
         use Operation::*;
         let (unit, latency, [rd, rs1, rs2]) = match operation {
             Lui | Auipc => (Unit::Integer, costs.alu, [Integer, None, None]),
-            Addi | Slti | Sltiu | Xori | Ori | Andi | Slli | Srli | Srai | Addiw | Slliw
-            | Srliw | Sraiw | SlliUw | Clz | Clzw | Ctz | Ctzw | Cpop | Cpopw | SextB | SextH
-            | ZextH | Rori | Roriw | OrcB | Rev8 | Bclri | Bexti | Binvi | Bseti => {
-                (Unit::Integer, costs.alu, [Integer, Integer, None])
-            }
+            Addi | Slti | Sltiu | Xori | Ori | PrefetchI | PrefetchR | PrefetchW | Andi | Slli
+            | Srli | Srai | Addiw | Slliw | Srliw | Sraiw | SlliUw | Clz | Clzw | Ctz | Ctzw
+            | Cpop | Cpopw | SextB | SextH | ZextH | Rori | Roriw | OrcB | Rev8 | Bclri | Bexti
+            | Binvi | Bseti => (Unit::Integer, costs.alu, [Integer, Integer, None]),
             Add | Sub | Sll | Slt | Sltu | Xor | Srl | Sra | Or | And | Addw | Subw | Sllw
             | Srlw | Sraw | AddUw | Sh1add | Sh2add | Sh3add | Sh1addUw | Sh2addUw | Sh3addUw
             | Andn | Orn | Xnor | Max | Maxu | Min | Minu | Rol | Rolw | Ror | Rorw | Bclr
@@ -82,6 +81,7 @@ impl Needs {
             Sb | Sh | Sw | Sd | HsvB | HsvH | HsvW | HsvD => {
                 (Unit::Memory, 1, [None, Integer, Integer])
             }
+            CboInval | CboClean | CboFlush | CboZero => (Unit::Memory, 1, [None, Integer, None]),
             Fsw | Fsd => (Unit::Memory, 1, [None, Integer, Float]),
             Mul | Mulh | Mulhsu | Mulhu | Mulw => (
                 Unit::Multiplier,
