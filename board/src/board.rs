@@ -13,7 +13,7 @@ use crate::fabric::{Coupling, GP_SIZE, PORT_SIZE, TilePort};
 use crate::fault::FaultPlan;
 use crate::hart::Hart;
 use crate::machine::{Attached, Machine, Part, RESERVATION_INSTRUCTIONS};
-use crate::memory::{Memory, NoMemory};
+use crate::memory::{Memory, NoMemory, Place};
 pub use crate::pace::Pace;
 use crate::pace::{Fast, Timed, Weak};
 use crate::privileged::{Extensions, Privileged};
@@ -44,6 +44,8 @@ pub struct Parts {
     pub memory_base: u64,
     /// Its bytes; a multiple of 4 KiB.
     pub memory_size: u64,
+    /// Memory on the chip, apart from main memory.
+    pub onchip: Option<Place>,
     /// For how many cycles a hart runs in timed mode before another one that is behind it, at least 1.
     pub quantum: u64,
     /// The same in fast mode.
@@ -215,10 +217,10 @@ impl Board {
             return Err(BuildError::Harts(parts.harts));
         }
         let (base, size) = (parts.memory_base, parts.memory_size);
-        let memory =
-            Memory::new(base, size).map_err(|reason| BuildError::Memory { base, size, reason })?;
+        let memory = Memory::with_onchip(Place { base, size }, parts.onchip)
+            .map_err(|reason| BuildError::Memory { base, size, reason })?;
         let machine = Machine {
-            code: Code::new(base, size),
+            code: Code::new(&memory),
             memory,
             devices: Vec::new(),
             fabric: None,

@@ -11,6 +11,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::ptr;
 
+use crate::memory::{Memory, Place};
 use crate::op::{Handler, Op};
 
 /// Most instructions in a block. A power of two it need not be, but `Op::at` must hold twice as many.
@@ -199,7 +200,9 @@ struct CodePage {
 /// All decoded code.
 pub struct Code {
     arena: Bump,
-    base: u64,
+    main: Place,
+    onchip: Place,
+    /// Of all memory, as [`Memory::pages`](crate::memory::Memory::pages) has them.
     pages: Vec<Option<CodePage>>,
     /// Changes whenever blocks are dropped: pointers to blocks from before are void.
     epoch: u64,
@@ -215,13 +218,15 @@ pub struct Code {
 unsafe impl Send for Code {}
 
 impl Code {
-    /// No code yet, for memory of `size` bytes at `base`.
-    pub fn new(base: u64, size: u64) -> Self {
+    /// No code yet, for this memory.
+    pub fn new(memory: &Memory) -> Self {
         let mut pages = Vec::new();
-        pages.resize_with((size / PAGE) as usize, || None);
+        pages.resize_with(memory.pages().count(), || None);
+        let (base, size) = (memory.base(), memory.size());
         Self {
             arena: Bump::new(),
-            base,
+            main: Place { base, size },
+            onchip: memory.onchip().unwrap_or(Place { base: 0, size: 0 }),
             pages,
             epoch: 0,
             pages_epoch: 0,
@@ -242,10 +247,22 @@ impl Code {
         self.pages_epoch
     }
 
+    /// The number of a page; one that there is not, where there is no memory.
+    #[inline]
+    const fn index(&self, physical: u64) -> usize {
+        let offset = physical.wrapping_sub(self.main.base);
+        if offset < self.main.size {
+            return (offset / PAGE) as usize;
+        }
+        let offset = physical.wrapping_sub(self.onchip.base);
+        if offset < self.onchip.size {
+            return ((self.main.size + offset) / PAGE) as usize;
+        }
+        usize::MAX
+    }
+
     fn page(&self, physical: u64) -> Option<&CodePage> {
-        self.pages
-            .get((physical.wrapping_sub(self.base) / PAGE) as usize)?
-            .as_ref()
+        self.pages.get(self.index(physical))?.as_ref()
     }
 
     /// The block that begins at `physical`; null where there is none.
@@ -273,7 +290,7 @@ impl Code {
         let place = self.arena.alloc_layout(layout);
         // Safety: just allocated so.
         let block = unsafe { draft.write(place.as_ptr()) };
-        let index = (draft.physical.wrapping_sub(self.base) / PAGE) as usize;
+        let index = self.index(draft.physical);
         let page = &mut self.pages[index];
         if page.is_none() {
             self.pages_epoch += 1;
@@ -292,7 +309,7 @@ impl Code {
     /// Drops the blocks of a page that `length` bytes at `physical` were written to, if they hit any. Says whether they
     /// did.
     pub fn written(&mut self, physical: u64, length: u64) -> bool {
-        let index = (physical.wrapping_sub(self.base) / PAGE) as usize;
+        let index = self.index(physical);
         match self.pages.get_mut(index) {
             Some(page)
                 if page

@@ -3,7 +3,7 @@
 //!
 //! Bindings: Devicetree Specification 0.4; of Linux: `riscv/cpus.yaml`, `riscv/extensions.yaml`,
 //! `timer/sifive,clint.yaml`, `interrupt-controller/sifive,plic-1.0.0.yaml`, `serial/8250.yaml`,
-//! `rtc/google,goldfish-rtc.yaml`, `virtio/mmio.yaml`, `power/reset/syscon-poweroff.yaml` and `syscon-reboot.yaml`.
+//! `rtc/google,goldfish-rtc.yaml`, `sram/sram.yaml`, `virtio/mmio.yaml`, `power/reset/syscon-poweroff.yaml` and `syscon-reboot.yaml`.
 
 use crate::devices::map;
 use crate::privileged::Extensions;
@@ -106,6 +106,8 @@ pub struct Description {
     pub caches: Caches,
     /// Main memory.
     pub memory: Range,
+    /// Memory on the chip, which is no part of the main memory.
+    pub onchip: Option<Range>,
     /// The kernel's command line.
     pub bootargs: Option<String>,
     /// Where an initial RAM disk lies.
@@ -140,6 +142,7 @@ impl Default for Description {
             timebase_hz: 10_000_000,
             caches: Caches::default(),
             memory: Range::new(map::MEMORY, 128 << 20),
+            onchip: None,
             bootargs: None,
             initrd: None,
             rng_seed: None,
@@ -421,9 +424,23 @@ fn soc(fdt: &mut FdtWriter, description: &Description) -> Result<(), Error> {
         uart(fdt, map::SPARE_UART, map::SPARE_UART_LINE)?;
     }
     virtio(fdt, description)?;
+    if let Some(place) = description.onchip {
+        onchip(fdt, place)?;
+    }
     for device in &description.extra {
         extra(fdt, device)?;
     }
+    Ok(fdt.end_node(node)?)
+}
+
+/// Memory that an operating system does not take for its own (`sram/sram.yaml`).
+fn onchip(fdt: &mut FdtWriter, place: Range) -> Result<(), Error> {
+    let node = fdt.begin_node(&node_name("sram", place.base))?;
+    fdt.property_string("compatible", "mmio-sram")?;
+    reg(fdt, &[place])?;
+    fdt.property_u32("#address-cells", 2)?;
+    fdt.property_u32("#size-cells", 2)?;
+    fdt.property_array_u64("ranges", &[0, place.base, place.size])?;
     Ok(fdt.end_node(node)?)
 }
 

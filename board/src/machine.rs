@@ -139,13 +139,7 @@ impl Machine {
 
     /// The physical address of a pointer into memory.
     pub(crate) fn physical(&self, host: *mut u8) -> u64 {
-        let begin = self
-            .memory
-            .host(self.memory.base())
-            .map_or(0, |begin| begin as u64);
-        (host as u64)
-            .wrapping_sub(begin)
-            .wrapping_add(self.memory.base())
+        self.memory.address(host)
     }
 
     /// The bits of the instruction of `op`.

@@ -1,11 +1,12 @@
-//! The board's main memory: one range of physical addresses, kept in the host's memory.
+//! The board's memory, kept in the host's: a range of physical addresses, and on some boards a second one on the chip.
 //!
 //! Harts reach it through host pointers ([`Memory::host`]); bus masters through [`vm_memory`]'s types
 //! ([`Memory::guest`]), which note the pages that they write, so that decoded code in them is dropped.
 
 use vm_memory::bitmap::AtomicBitmap;
 use vm_memory::{
-    Bytes, GuestAddress, GuestMemoryBackend, GuestMemoryMmap, GuestRegionMmap, MmapRegion,
+    Bytes, GuestAddress, GuestMemoryBackend, GuestMemoryMmap, GuestMemoryRegion, GuestRegionMmap,
+    MmapRegion,
 };
 
 /// An address at which there is no memory, or not enough of it.
@@ -18,12 +19,59 @@ pub struct NoMemory {
     pub length: usize,
 }
 
-/// Main memory.
+/// A range of physical addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Place {
+    /// The lowest address; a multiple of 4 KiB.
+    pub base: u64,
+    /// Its bytes; a multiple of 4 KiB.
+    pub size: u64,
+}
+
+impl Place {
+    const fn holds(self, address: u64, length: u64) -> bool {
+        let offset = address.wrapping_sub(self.base);
+        offset < self.size && length <= self.size - offset
+    }
+}
+
+/// A range in the host's memory.
+#[derive(Clone, Copy)]
+struct Range {
+    place: Place,
+    host: *mut u8,
+}
+
+impl Range {
+    /// No address is in it.
+    const NONE: Self = Self {
+        place: Place { base: 0, size: 0 },
+        host: std::ptr::null_mut(),
+    };
+
+    #[inline]
+    const fn host(&self, address: u64) -> Option<*mut u8> {
+        let offset = address.wrapping_sub(self.place.base);
+        if offset < self.place.size {
+            // Safety: the offset lies within the mapping.
+            Some(unsafe { self.host.add(offset as usize) })
+        } else {
+            None
+        }
+    }
+
+    #[inline]
+    fn address(&self, host: *mut u8) -> Option<u64> {
+        let offset = (host as u64).wrapping_sub(self.host as u64);
+        (offset < self.place.size).then(|| self.place.base + offset)
+    }
+}
+
+/// All memory. What is said of *the* memory is about the main one.
 pub struct Memory {
     guest: GuestMemoryMmap<AtomicBitmap>,
-    base: u64,
-    size: u64,
-    host: *mut u8,
+    main: Range,
+    onchip: Range,
 }
 
 // Safety: the pointer is to the mapping that `guest` owns, and the board gives out access through itself alone.
@@ -37,50 +85,86 @@ impl Memory {
     ///
     /// The host's error when it cannot map the memory.
     pub fn new(base: u64, size: u64) -> Result<Self, std::io::Error> {
-        let length = usize::try_from(size).map_err(std::io::Error::other)?;
-        let region = MmapRegion::new(length).map_err(std::io::Error::other)?;
-        let host = region.as_ptr();
-        let region = GuestRegionMmap::new(region, GuestAddress(base))
-            .ok_or_else(|| std::io::Error::other("memory at the end of the address space"))?;
-        let guest = GuestMemoryMmap::from_regions(vec![region]).map_err(std::io::Error::other)?;
+        Self::with_onchip(Place { base, size }, None)
+    }
+
+    /// The same, and memory on the chip beside it.
+    ///
+    /// # Errors
+    ///
+    /// As above.
+    pub fn with_onchip(main: Place, onchip: Option<Place>) -> Result<Self, std::io::Error> {
+        let map = |place: Place| {
+            let length = usize::try_from(place.size).map_err(std::io::Error::other)?;
+            let region = MmapRegion::new(length).map_err(std::io::Error::other)?;
+            let host = region.as_ptr();
+            let region = GuestRegionMmap::new(region, GuestAddress(place.base))
+                .ok_or_else(|| std::io::Error::other("memory at the end of the address space"))?;
+            Ok::<_, std::io::Error>((Range { place, host }, region))
+        };
+        let (main, region) = map(main)?;
+        let mut regions = vec![region];
+        let mut range = Range::NONE;
+        if let Some(place) = onchip {
+            let (mapped, region) = map(place)?;
+            range = mapped;
+            regions.push(region);
+        }
+        regions.sort_by_key(GuestMemoryRegion::start_addr);
+        let guest = GuestMemoryMmap::from_regions(regions).map_err(std::io::Error::other)?;
         Ok(Self {
             guest,
-            base,
-            size,
-            host,
+            main,
+            onchip: range,
         })
     }
 
     /// The lowest physical address.
     #[must_use]
     pub const fn base(&self) -> u64 {
-        self.base
+        self.main.place.base
     }
 
     /// How many bytes there are.
     #[must_use]
     pub const fn size(&self) -> u64 {
-        self.size
+        self.main.place.size
+    }
+
+    /// The memory on the chip.
+    #[must_use]
+    pub fn onchip(&self) -> Option<Place> {
+        Some(self.onchip.place).filter(|place| place.size > 0)
+    }
+
+    /// The first address of each page of 4 KiB of all memory: the main one's, then those on the chip.
+    pub(crate) fn pages(&self) -> impl Iterator<Item = u64> {
+        [self.main.place, self.onchip.place]
+            .into_iter()
+            .flat_map(|place| (0..place.size / 4096).map(move |page| place.base + page * 4096))
     }
 
     /// Whether all of `length` bytes from `address` on are memory.
     #[must_use]
     pub const fn holds(&self, address: u64, length: u64) -> bool {
-        let offset = address.wrapping_sub(self.base);
-        offset < self.size && length <= self.size - offset
+        self.main.place.holds(address, length) || self.onchip.place.holds(address, length)
     }
 
-    /// Where the host has the byte at `address`; valid for all of memory behind it. `None`: no memory there.
+    /// Where the host has the byte at `address`; valid for all of the range behind it. `None`: no memory there.
     #[inline]
     #[must_use]
     pub const fn host(&self, address: u64) -> Option<*mut u8> {
-        let offset = address.wrapping_sub(self.base);
-        if offset < self.size {
-            // Safety: the offset lies within the mapping.
-            Some(unsafe { self.host.add(offset as usize) })
-        } else {
-            None
+        match self.main.host(address) {
+            None => self.onchip.host(address),
+            host => host,
         }
+    }
+
+    /// The address of a byte of memory that the host has at `host`.
+    #[inline]
+    pub(crate) fn address(&self, host: *mut u8) -> u64 {
+        let address = self.main.address(host);
+        address.or_else(|| self.onchip.address(host)).unwrap_or(0)
     }
 
     /// Reads bytes.
@@ -123,7 +207,7 @@ impl Memory {
                 while bits != 0 {
                     let page = word as u64 * 64 + u64::from(bits.trailing_zeros());
                     bits &= bits - 1;
-                    each(self.base + page * 4096);
+                    each(region.start_addr().0 + page * 4096);
                 }
             }
         }

@@ -16,6 +16,7 @@ use toml::Spanned;
 pub use extends::table;
 
 use crate::devices::map;
+use crate::memory::Place;
 use crate::privileged::Extensions;
 use crate::quantity::{between, bytes};
 use crate::timing::parameters::{MAX_HARTS, Parameters};
@@ -53,6 +54,8 @@ pub struct Profile {
     pub harts: Harts,
     /// Its memory.
     pub memory: Memory,
+    /// Its memory on the chip.
+    pub onchip: Option<Place>,
     /// Its devices, by address.
     pub devices: Vec<Device>,
     /// The costs of the timed mode.
@@ -105,6 +108,15 @@ pub struct Memory {
     /// Most memory that the board has.
     #[serde(deserialize_with = "bytes")]
     pub max: u64,
+}
+
+/// Memory on the chip.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Onchip {
+    address: u64,
+    #[serde(deserialize_with = "bytes")]
+    size: u64,
 }
 
 /// The programmable logic.
@@ -246,6 +258,7 @@ struct File {
     timebase_hz: u64,
     harts: Spanned<Harts>,
     memory: Spanned<Memory>,
+    onchip: Option<Spanned<Onchip>>,
     #[serde(default, rename = "device")]
     devices: Vec<Spanned<DeviceTable>>,
     board: Board,
@@ -465,6 +478,52 @@ impl Profile {
                 return Err(fail(span.clone(), reason));
             }
         }
+        let mut timing = read.board.timing;
+        let onchip = read.onchip.map(|table| (table.span(), table.into_inner()));
+        match (&onchip, &mut timing.onchip) {
+            (Some((span, place)), Some(costs)) => {
+                let reason =
+                    if !place.address.is_multiple_of(PAGE) || !place.size.is_multiple_of(PAGE) {
+                        Some("`address` and `size` must be multiples of 4 KiB".to_owned())
+                    } else if place
+                        .address
+                        .checked_add(place.size)
+                        .is_none_or(|end| end > memory.base)
+                    {
+                        Some(format!(
+                            "on-chip memory must end below memory at {:#x}",
+                            memory.base
+                        ))
+                    } else if timing.caches.is_none() || read.board.tiles {
+                        Some("on-chip memory needs `[board.timing.caches]`".to_owned())
+                    } else {
+                        let end = place.address + place.size;
+                        let other = devices.iter().find(|(device, _)| {
+                            device.address < end && place.address < device.address + device.size
+                        });
+                        other.map(|(device, _)| {
+                            format!(
+                                "on-chip memory overlaps device `{}` at {:#x}",
+                                device.name,
+                                device.address.max(place.address)
+                            )
+                        })
+                    };
+                if let Some(reason) = reason {
+                    return Err(fail(span.clone(), reason));
+                }
+                (costs.address, costs.size) = (place.address, place.size);
+            }
+            (Some((span, _)), None) => {
+                let reason = "`[board.timing.onchip]` must say what it costs".to_owned();
+                return Err(fail(span.clone(), reason));
+            }
+            (None, Some(_)) => {
+                let reason = "`[board.timing.onchip]` needs `[onchip]`".to_owned();
+                return Err(fail(0..0, reason));
+            }
+            (None, None) => {}
+        }
         if read.harts.get_ref().first_id != 0 {
             let reason = "`first_id` must be 0: the devicetree numbers harts from there".to_owned();
             return Err(fail(read.harts.span(), reason));
@@ -479,8 +538,12 @@ impl Profile {
             fabric: read.board.fabric,
             harts: read.harts.into_inner(),
             memory: read.memory.into_inner(),
+            onchip: onchip.map(|(_, Onchip { address, size })| Place {
+                base: address,
+                size,
+            }),
             devices: devices.into_iter().map(|(device, _)| device).collect(),
-            timing: read.board.timing,
+            timing,
         })
     }
 

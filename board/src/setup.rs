@@ -126,6 +126,7 @@ fn plain(
         timebase_hz: profile.timebase_hz,
         memory_base: profile.memory.base,
         memory_size: memory,
+        onchip: profile.onchip,
         quantum: options.quantum.unwrap_or(profile.quantum),
         fast_quantum: options.quantum.unwrap_or(profile.fast_quantum),
         seed: options.seed,
@@ -245,6 +246,9 @@ pub fn boot(
         bootargs: software.bootargs.map(str::to_owned),
         rng_seed: Some(devicetree::rng_seed(board.seed())),
         virtio_slots: virtio_slots(profile) as u32,
+        onchip: profile
+            .onchip
+            .map(|place| Range::new(place.base, place.size)),
         spare_uart: has_spare_uart(board, profile),
         sswi: profile
             .devices

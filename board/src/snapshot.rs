@@ -15,7 +15,7 @@ use crate::board::Board;
 use crate::bus::{BadState, Lines};
 use crate::fault::FaultPlan;
 use crate::hart::{Happened, Hart, Space};
-use crate::memory::NoMemory;
+use crate::memory::{NoMemory, Place};
 use crate::privileged::Privileged;
 use crate::time::Femtoseconds;
 use crate::trace::Hash;
@@ -72,6 +72,7 @@ struct DeviceState {
 struct State {
     memory_base: u64,
     memory_size: u64,
+    onchip: Option<Place>,
     harts: Vec<HartState>,
     devices: Vec<DeviceState>,
     lines: Lines,
@@ -105,20 +106,16 @@ impl Board {
         let mut pages = Vec::new();
         let mut contents = Vec::new();
         let mut page = [0; PAGE];
-        for number in 0..(size / PAGE as u64) as u32 {
-            if machine
-                .memory
-                .read(base + u64::from(number) * PAGE as u64, &mut page)
-                .is_ok()
-                && page != [0; PAGE]
-            {
-                pages.push(number);
+        for (number, address) in machine.memory.pages().enumerate() {
+            if machine.memory.read(address, &mut page).is_ok() && page != [0; PAGE] {
+                pages.push(number as u32);
                 contents.extend_from_slice(&page);
             }
         }
         let state = State {
             memory_base: base,
             memory_size: size,
+            onchip: machine.memory.onchip(),
             harts,
             devices,
             lines: machine.lines.clone(),
@@ -218,7 +215,9 @@ impl Board {
     fn check(&self, state: &State, contents: &[u8]) -> Result<(), SnapshotError> {
         let other = |reason: String| Err(SnapshotError::OtherBoard(reason));
         let memory = &self.machine.memory;
-        if (state.memory_base, state.memory_size) != (memory.base(), memory.size()) {
+        if (state.memory_base, state.memory_size, state.onchip)
+            != (memory.base(), memory.size(), memory.onchip())
+        {
             return other(format!(
                 "it has {:#x} bytes of memory at {:#x}",
                 state.memory_size, state.memory_base
@@ -248,7 +247,7 @@ impl Board {
         if state.weak.is_some() != self.machine.weak.is_some() {
             return other("it has another memory model".to_owned());
         }
-        let pages = (memory.size() / PAGE as u64) as u32;
+        let pages = memory.pages().count() as u32;
         let sound = state.lines.is_sound()
             && state.turn.is_none_or(|(hart, _)| hart < harts)
             && state
@@ -281,9 +280,8 @@ impl Board {
         let memory = &self.machine.memory;
         let mut kept = pages.iter().zip(contents.chunks_exact(PAGE)).peekable();
         let mut page = [0; PAGE];
-        for number in 0..(memory.size() / PAGE as u64) as u32 {
-            let address = memory.base() + u64::from(number) * PAGE as u64;
-            if let Some((_, saved)) = kept.next_if(|(kept, _)| **kept == number) {
+        for (number, address) in memory.pages().enumerate() {
+            if let Some((_, saved)) = kept.next_if(|(kept, _)| **kept == number as u32) {
                 memory.write(address, saved)?;
             } else {
                 memory.read(address, &mut page)?;

@@ -28,10 +28,10 @@
 //! Coherence is that of a directory in the inclusive L2 cache (MESI); a request finds the state that the calls before
 //! it have left, whatever the times of these calls. A line is in its new state when the call returns, though its
 //! data may come later; only the hart that stored waits for it. Bus masters read coherently and keep no hart waiting.
-//! L2 banks and ports are always free; memory's banks
-//! and channel are not. Software alone prefetches, and nothing is fetched on a wrongly predicted path. Victims go
-//! through buffers that are never full. Predictors know virtual addresses alone, not the address space. The
-//! pipeline's blindness across blocks is described at [`Schedule`].
+//! L2 banks and ports and the memory on the chip are always free; memory's banks and channel are not. Software prefetches,
+//! and the L2 cache where the profile says so; nothing is fetched on a wrongly predicted path. Victims go through buffers
+//! that are never full. Predictors know virtual addresses alone, not the address space. The pipeline's blindness across
+//! blocks is described at [`Schedule`].
 //!
 //! # Exactness of the filter in front
 //!
@@ -106,6 +106,8 @@ pub struct Timing {
     /// Whether there are caches at all; without them `level2` is idle.
     cached: bool,
     level2: Level2,
+    /// What the L2 cache itself has begun to read.
+    next_lines: Fills,
     memory: MainMemory,
     /// No part of the state: they change nothing.
     books: Option<Box<Books>>,
@@ -120,6 +122,7 @@ struct Costs {
     mispredict: u64,
     redirect: u64,
     level2: u64,
+    onchip: u64,
     intervention: u64,
     snoop: u64,
     invalidation: u64,
@@ -175,6 +178,7 @@ const fn is_time(cycle: u64) -> bool {
 struct State {
     harts: Vec<Hart>,
     level2: Level2,
+    next_lines: Fills,
     memory: memory::State,
 }
 
@@ -215,6 +219,12 @@ impl Timing {
                 mispredict: u64::from(predictor.map_or(0, |predictor| predictor.mispredict)),
                 redirect: u64::from(predictor.map_or(0, |predictor| predictor.redirect)),
                 level2: cost(|caches| caches.l2_latency),
+                onchip: u64::from(
+                    parameters
+                        .onchip
+                        .as_ref()
+                        .map_or(0, |onchip| onchip.latency),
+                ),
                 intervention: cost(|caches| caches.intervention),
                 snoop: cost(|caches| caches.snoop),
                 invalidation: cost(|caches| caches.invalidation),
@@ -230,7 +240,10 @@ impl Timing {
             },
             harts: (0..harts as u64).map(hart).collect(),
             cached: caches.is_some(),
-            level2: caches.map_or_else(Level2::none, |caches| Level2::new(&caches.l2, seed, 0)),
+            level2: caches.map_or_else(Level2::none, |caches| {
+                Level2::new(&caches.l2, parameters.onchip.as_ref(), seed, 0)
+            }),
+            next_lines: Fills::new(caches.and_then(|caches| caches.next_line.as_ref())),
             memory: MainMemory::new(&parameters.memory, harts + 1),
             books: None,
             wakes: None,
@@ -626,8 +639,8 @@ impl Timing {
             let Some(line) = self.level2.remove(key) else {
                 continue;
             };
-            if self.drop_copies(key, &line) || line.dirty {
-                self.memory.access(number << shift, now);
+            if (self.drop_copies(key, &line) || line.dirty) && !self.level2.is_on_chip(key) {
+                self.memory.write(number << shift, now);
             }
         }
     }
@@ -652,8 +665,14 @@ impl Timing {
         let mut cost = 0;
         for number in physical >> shift..=(physical + bytes.max(1) - 1) >> shift {
             let now = now + cost;
-            cost += if !self.cached || !coherent {
-                self.memory.access(number << shift, now)
+            cost += if self.cached && !coherent && self.level2.is_on_chip(number << 2) {
+                self.costs.onchip
+            } else if !self.cached || !coherent {
+                if write {
+                    self.memory.write(number << shift, now)
+                } else {
+                    self.memory.access(number << shift, now)
+                }
             } else if write {
                 let begin = (number << shift).max(physical);
                 let end = ((number + 1) << shift).min(physical + bytes);
@@ -790,13 +809,14 @@ impl Timing {
             };
             wakes.miss(hart, line);
         }
+        let latency = self.latency(key);
         if let Some(books) = &mut self.books {
             let miss = Miss {
                 by,
                 key,
                 level2: self.harts[hart].counts.level2_misses != level2_misses,
                 cost,
-                level2_cost: self.costs.level2,
+                level2_cost: latency,
                 upgrade_cost: self.costs.upgrade,
             };
             books.miss(hart, miss);
@@ -894,6 +914,7 @@ impl Timing {
         let state = State {
             harts: self.harts.clone(),
             level2: self.level2.clone(),
+            next_lines: self.next_lines.clone(),
             memory: self.memory.state.clone(),
         };
         // Nothing in the state is of a kind that the format does not have.
@@ -915,6 +936,7 @@ impl Timing {
                 .zip(&state.harts)
                 .all(|(one, other)| one.fits(other))
             && self.level2.fits(&state.level2, self.harts.len())
+            && self.next_lines.fits(&state.next_lines)
             && self.memory.state.fits(&state.memory);
         if !fits {
             return Err(BadState(
@@ -923,6 +945,7 @@ impl Timing {
         }
         self.harts = state.harts;
         self.level2 = state.level2;
+        self.next_lines = state.next_lines;
         self.memory.state = state.memory;
         if let Some(books) = &mut self.books {
             books.forget();

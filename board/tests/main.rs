@@ -22,6 +22,7 @@ mod robust_cases;
 mod timing_blocks;
 mod timing_caches;
 mod timing_memory;
+mod timing_onchip;
 mod timing_pipeline;
 mod timing_prediction;
 mod timing_reloads;

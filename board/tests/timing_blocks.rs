@@ -1,8 +1,12 @@
 //! What operations on cache blocks cost, and what they do to the caches.
 
 use proptest::prelude::*;
+use tactus_board::board::{Outcome, Pace};
 use tactus_board::privileged::BlockOperation;
+use tactus_board::privileged::number as csr;
 use tactus_board::profile::Profile;
+use tactus_board::setup::{self, Options};
+use tactus_board::time::Femtoseconds;
 use tactus_board::timing::parameters::{self, Fixed, Memory, Parameters};
 use tactus_board::timing::{LineState, Prefetch, Timing};
 
@@ -177,6 +181,93 @@ fn what_another_hart_has_costs_more() {
         assert_eq!(timing.fence(0, 3, 1_000), cost);
         assert_eq!(timing.held(1, line(0)).data, LineState::Invalid);
     }
+}
+
+/// The virtual page that the programs of [`misses`] access, whose entry has these flags.
+const PAGE: u64 = 0x4000_0000;
+
+/// Runs a program on the board of `soc-ocm` and gives the lines that its L2 cache had to read. Data accesses are those of
+/// S-mode through Sv39; a1 holds the address of a page that is mapped with `flags`.
+fn misses(program: &[u32], flags: u64) -> u64 {
+    let mut profile = Profile::named("soc-ocm").expect("it comes with the crate");
+    if let Some(caches) = &mut profile.timing.caches {
+        caches.next_line = None;
+    }
+    let options = Options {
+        harts: Some(1),
+        memory: Some(1 << 20),
+        ..Options::default()
+    };
+    let (mut board, _) =
+        setup::board(&profile, &options, Vec::new()).expect("there is such a board");
+    let [root, middle, last, page] = [1, 2, 3, 4].map(|number| BEGIN + number * 0x1000);
+    for (table, index, to, flags) in [
+        (root, PAGE >> 30, middle, 1),
+        (middle, 0, last, 1),
+        (last, 0, page, flags),
+    ] {
+        let entry = to >> 2 | flags;
+        board
+            .write(table + index * 8, &entry.to_le_bytes())
+            .expect("there is memory");
+    }
+    for (number, value) in [
+        (csr::PMPADDR0, u64::MAX),
+        (csr::PMPCFG0, 0x1f),
+        (csr::SATP, 8 << 60 | root >> 12),
+        // MPRV, with S as the mode before.
+        (csr::MSTATUS, 1 << 17 | 1 << 11),
+    ] {
+        board.set_csr(0, number, value).expect("a register");
+    }
+    let bytes: Vec<u8> = program
+        .iter()
+        .chain(&[0x0000_006f])
+        .flat_map(|word| word.to_le_bytes())
+        .collect();
+    board.write(BEGIN, &bytes).expect("there is memory");
+    board.set_pc(0, BEGIN);
+    board.set_x(0, 11, PAGE);
+    board.set_pace(Pace::Timed);
+    assert_eq!(board.run(Femtoseconds(10_000_000_000)), Outcome::Limit);
+    board.counts(0).level2_misses
+}
+
+/// A prefetch reads a line where a TLB has its page and the access is permitted, and nothing elsewhere.
+#[test]
+fn a_prefetch_that_misses_the_tlb_or_would_fault_does_nothing() {
+    const NOP: u32 = 0x0000_0013;
+    /// `ld a0, 64(a1)`
+    const LOAD: u32 = 0x0405_b503;
+    const PREFETCH_R: u32 = 0x0015_e013;
+    const PREFETCH_W: u32 = 0x0035_e013;
+    // V, R, W, A, D, and without W and D.
+    let (writable, readable) = (0xc7, 0x43);
+    assert_eq!(
+        misses(&[NOP, PREFETCH_R], writable),
+        misses(&[NOP, NOP], writable)
+    );
+    assert_eq!(
+        misses(&[LOAD, PREFETCH_R], writable),
+        misses(&[LOAD, NOP], writable) + 1
+    );
+    assert_eq!(
+        misses(&[LOAD, PREFETCH_W], writable),
+        misses(&[LOAD, NOP], writable) + 1
+    );
+    assert_eq!(
+        misses(&[LOAD, PREFETCH_R], readable),
+        misses(&[LOAD, NOP], readable) + 1
+    );
+    assert_eq!(
+        misses(&[LOAD, PREFETCH_W], readable),
+        misses(&[LOAD, NOP], readable)
+    );
+    // R and W without D: a store would set it.
+    assert_eq!(
+        misses(&[LOAD, PREFETCH_W], 0x47),
+        misses(&[LOAD, NOP], 0x47)
+    );
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -56,6 +56,7 @@ fn parameters(
         snoop: SNOOP as u32,
         invalidation: INVALIDATION as u32,
         upgrade: UPGRADE as u32,
+        next_line: None,
     });
     if let Some(tlb) = &mut parameters.tlb {
         tlb.walks = walks;

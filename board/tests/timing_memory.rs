@@ -326,6 +326,8 @@ fn open_row() -> OpenRow {
         transfer: 0,
         refresh_interval: 0,
         refresh_cycles: 0,
+        write_queue: 0,
+        write_idle: 0,
     }
 }
 

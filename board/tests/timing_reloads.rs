@@ -46,6 +46,7 @@ fn parameters() -> Parameters {
         snoop: 1_000,
         invalidation: 2_000,
         upgrade: UPGRADE as u32,
+        next_line: None,
     });
     if let Some(tlb) = &mut parameters.tlb {
         tlb.walks = Walks::Level2;

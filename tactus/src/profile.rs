@@ -46,6 +46,8 @@ pub struct Profile {
     pub harts: Harts,
     /// Its memory.
     pub memory: Memory,
+    /// Its memory on the chip.
+    pub onchip: Option<Block>,
     /// What the firmware keeps.
     pub firmware: Block,
     /// Its interrupt controller.

@@ -533,6 +533,7 @@ fn stand_in() -> Result<Board, BuildError> {
         timebase_hz: 1,
         memory_base: 0,
         memory_size: 4096,
+        onchip: None,
         quantum: 1,
         fast_quantum: 1,
         seed: 0,

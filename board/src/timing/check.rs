@@ -41,7 +41,7 @@ impl Timing {
                 _ => LineState::Invalid,
             },
             code: this.code.state(key) != 0,
-            level2: self.cached && self.level2.find(key).is_some(),
+            level2: self.cached && self.level2.find(key).is_some() && !self.level2.is_on_chip(key),
         }
     }
 

@@ -5,6 +5,7 @@
 //! is dirty.
 
 use super::cache::{EXCLUSIVE, MODIFIED, SHARED};
+use super::fills::Filled;
 use super::level2::Line;
 use super::reloads::By;
 use super::{Counts, NO_KEY, Timing};
@@ -16,6 +17,7 @@ impl Timing {
         let (cost, place) = self.ask(Some(hart), key, now);
         self.level2.line(place).fetchers |= 1 << hart;
         self.harts[hart].code.insert(key, SHARED);
+        self.prefetch_next(key, now);
         cost
     }
 
@@ -74,7 +76,7 @@ impl Timing {
 
     /// Makes a line that the hart does not have its own and dirty, without its content.
     pub(super) fn allocate(&mut self, hart: usize, key: u64, now: u64) -> u64 {
-        let mut cost = self.costs.level2;
+        let mut cost = self.latency(key);
         if let Some(place) = self.level2.look_up(key) {
             self.harts[hart].counts.level2_hits += 1;
             cost += self.claim(hart, key, place);
@@ -95,7 +97,7 @@ impl Timing {
         operation: BlockOperation,
         now: u64,
     ) -> u64 {
-        let mut cost = self.costs.level2;
+        let mut cost = self.latency(key);
         let Some(place) = self.level2.find(key) else {
             return cost;
         };
@@ -123,18 +125,48 @@ impl Timing {
         } else if operation != BlockOperation::Clean && line.sharers & !own != 0 {
             cost += self.costs.invalidation;
         }
-        if (modified || line.dirty) && operation != BlockOperation::Invalidate {
+        if (modified || line.dirty)
+            && operation != BlockOperation::Invalidate
+            && !self.level2.is_on_chip(key)
+        {
             self.harts[hart].counts.level2_write_backs += 1;
-            cost += self.memory.access(self.address(key), now + cost);
+            cost += self.memory.write(self.address(key), now + cost);
         }
         cost
     }
 
+    /// From an L1 miss to the line, where the L2 cache has it, or the memory on the chip.
+    #[inline]
+    pub(super) fn latency(&self, key: u64) -> u64 {
+        if self.level2.is_on_chip(key) {
+            self.costs.onchip
+        } else {
+            self.costs.level2
+        }
+    }
+
+    /// The L2 cache reads the line behind one that is fetched as instructions, if it does that at all, does not have it and
+    /// has a place for it among its fills. Both are in one page of 4 KiB.
+    fn prefetch_next(&mut self, key: u64, now: u64) {
+        let next = key + 4;
+        let page = |key| self.address(key) >> 12;
+        if page(next) != page(key) || self.level2.find(next).is_some() {
+            return;
+        }
+        let now = now + self.costs.level2;
+        if self.next_lines.is_full(now) {
+            return;
+        }
+        let (time, _) = self.fill(None, next, now);
+        self.next_lines.insert(next, Filled::Code, now + time);
+    }
+
     /// Brings a line into the L1 data cache for writing.
     fn store_line(&mut self, hart: usize, key: u64, now: u64) -> u64 {
-        let mut cost = self.costs.level2;
+        let mut cost = self.latency(key);
         if let Some(place) = self.level2.look_up(key) {
             self.harts[hart].counts.level2_hits += 1;
+            cost += self.next_lines.wait(key, Filled::Code, now + cost);
             cost += self.claim(hart, key, place);
         } else {
             let (time, place) = self.fill(Some(hart), key, now + cost);
@@ -179,7 +211,7 @@ impl Timing {
     /// Finds a line in the L2 cache, or brings it there, for reading: what that takes, and where it is. An L1 data
     /// cache that has it for itself shares it from now on. `None` is the fabric, of which nothing is counted.
     pub(super) fn ask(&mut self, hart: Option<usize>, key: u64, now: u64) -> (u64, usize) {
-        let mut cost = self.costs.level2;
+        let mut cost = self.latency(key);
         let Some(place) = self.level2.look_up(key) else {
             let (time, place) = self.fill(hart, key, now + cost);
             return (cost + time, place);
@@ -187,6 +219,7 @@ impl Timing {
         if let Some(counts) = self.counts_of(hart) {
             counts.level2_hits += 1;
         }
+        cost += self.next_lines.wait(key, Filled::Code, now + cost);
         let line = self.level2.line(place);
         if let Some(owner) = line.owner() {
             line.disown();
@@ -211,7 +244,7 @@ impl Timing {
     /// The fabric writes a line, the whole of it or a part, through the coherent port: what that takes. No L1 cache has
     /// it then, and the L2 cache has it dirty.
     pub(super) fn fabric_write(&mut self, key: u64, whole: bool, now: u64) -> u64 {
-        let mut cost = self.costs.level2;
+        let mut cost = self.latency(key);
         let place = if let Some(place) = self.level2.look_up(key) {
             let line = *self.level2.line(place);
             if line.sharers != 0 {
@@ -257,7 +290,7 @@ impl Timing {
         if let Some((victim, line)) = victim
             && (self.drop_copies(victim, &line) || line.dirty)
         {
-            self.memory.access(self.address(victim), now);
+            self.memory.write(self.address(victim), now);
             if let Some(counts) = self.counts_of(hart) {
                 counts.level2_write_backs += 1;
             }

@@ -47,7 +47,7 @@ counts! {
     fetch_lines,
     /// Of these, lines that were not in the L1 instruction cache.
     fetch_misses,
-    /// Lines that the L2 cache had when an L1 cache of this hart, or a walk, asked for them.
+    /// Lines that the L2 cache or the memory on the chip had when an L1 cache of this hart, or a walk, asked for them.
     level2_hits,
     /// Lines that it did not have.
     level2_misses,

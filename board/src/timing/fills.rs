@@ -1,4 +1,4 @@
-//! Fills of a hart's L1 caches that prefetches have begun.
+//! Fills that prefetches have begun: of a hart's L1 caches, or of the L2 cache.
 
 use serde::{Deserialize, Serialize};
 
@@ -62,14 +62,19 @@ impl Fills {
 
     /// How long until another fill can begin.
     pub fn place_wait(&mut self, now: u64) -> u64 {
-        self.under_way.retain(|(_, _, ready)| *ready > now);
-        if self.under_way.len() < self.outstanding.into() {
+        if !self.is_full(now) {
             return 0;
         }
         let first = self.under_way.iter().map(|(_, _, ready)| *ready).min();
         let first = first.unwrap_or(now);
         self.under_way.retain(|(_, _, ready)| *ready > first);
         first - now
+    }
+
+    /// Whether no further fill can begin, and drops those that are done.
+    pub fn is_full(&mut self, now: u64) -> bool {
+        self.under_way.retain(|(_, _, ready)| *ready > now);
+        self.under_way.len() >= self.outstanding.into()
     }
 
     /// A fill begins, for which there is room.

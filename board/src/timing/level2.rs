@@ -4,6 +4,8 @@
 //! first; with random replacement they stay where they are. Empty places are the last of a set.
 //!
 //! Keys and what is known of the lines are apart, so that a search reads little memory.
+//!
+//! Lines of the memory on the chip are in the directory as well, all of them always, and in no set.
 
 use std::ops::Range;
 
@@ -65,13 +67,24 @@ pub(super) struct Level2 {
     random: Option<Random>,
     /// The keys as the L1 caches have them, marked; 0 is an empty place.
     keys: Box<[u64]>,
+    /// Those of the cache's places, then those of the memory on the chip.
     lines: Box<[Line]>,
+    /// Key of the first line on the chip.
+    onchip: u64,
 }
 
 impl Level2 {
-    pub fn new(shape: &parameters::Cache, seed: u64, stream: u64) -> Self {
+    /// The cache, and the directory of the memory on the chip: its first address and its bytes.
+    pub fn new(
+        shape: &parameters::Cache,
+        onchip: Option<&parameters::Onchip>,
+        seed: u64,
+        stream: u64,
+    ) -> Self {
         let places = (shape.sets() * u64::from(shape.ways)) as usize;
+        let (address, bytes) = onchip.map_or((0, 0), |place| (place.address, place.size));
         Self {
+            onchip: (address / shape.line) << 2,
             ways: shape.ways as usize,
             mask: shape.sets() - 1,
             random: match shape.replacement {
@@ -79,7 +92,7 @@ impl Level2 {
                 Replacement::Lru => None,
             },
             keys: vec![0; places].into(),
-            lines: vec![Line::NEW; places].into(),
+            lines: vec![Line::NEW; places + (bytes / shape.line) as usize].into(),
         }
     }
 
@@ -91,6 +104,7 @@ impl Level2 {
             random: None,
             keys: Box::new([0]),
             lines: Box::new([Line::NEW]),
+            onchip: 0,
         }
     }
 
@@ -103,8 +117,8 @@ impl Level2 {
     /// Whether `other` is a cache of the same size and kind, and names no hart beyond `harts`.
     pub fn fits(&self, other: &Self, harts: usize) -> bool {
         let all = ((1_u32 << harts) - 1) as u16;
-        (self.ways, self.mask, self.random.is_some())
-            == (other.ways, other.mask, other.random.is_some())
+        (self.ways, self.mask, self.random.is_some(), self.onchip)
+            == (other.ways, other.mask, other.random.is_some(), other.onchip)
             && (self.keys.len(), self.lines.len()) == (other.keys.len(), other.lines.len())
             && other.lines.iter().all(|line| {
                 (line.sharers | line.fetchers) & !all == 0
@@ -117,9 +131,25 @@ impl Level2 {
         first..first + self.ways
     }
 
+    /// Where a line of the memory on the chip is, which is there always. `None`: it is no such line.
+    #[inline]
+    fn on_chip(&self, key: u64) -> Option<usize> {
+        let number = (key.wrapping_sub(self.onchip) >> 2) as usize;
+        (number < self.lines.len() - self.keys.len()).then(|| self.keys.len() + number)
+    }
+
+    /// Whether it is a line of the memory on the chip.
+    #[inline]
+    pub fn is_on_chip(&self, key: u64) -> bool {
+        self.on_chip(key).is_some()
+    }
+
     /// Where a line is. The place is good until the next call that changes the set.
     #[inline]
     pub fn find(&self, key: u64) -> Option<usize> {
+        if let Some(place) = self.on_chip(key) {
+            return Some(place);
+        }
         let range = self.set(key);
         let way = self.keys[range.clone()]
             .iter()
@@ -137,7 +167,7 @@ impl Level2 {
     #[inline]
     pub fn look_up(&mut self, key: u64) -> Option<usize> {
         let place = self.find(key)?;
-        if self.random.is_some() {
+        if self.random.is_some() || place >= self.keys.len() {
             return Some(place);
         }
         Some(self.move_to_front(key, place))
@@ -173,11 +203,14 @@ impl Level2 {
         (self.move_to_front(key, place), victim)
     }
 
-    /// Takes a line out.
+    /// Takes a line out. One on the chip stays, and no cache has it.
     pub fn remove(&mut self, key: u64) -> Option<Line> {
         let place = self.find(key)?;
         let end = self.set(key).end;
         let line = std::mem::replace(&mut self.lines[place], Line::NEW);
+        if place >= self.keys.len() {
+            return Some(line);
+        }
         self.keys[place] = 0;
         self.keys[place..end].rotate_left(1);
         self.lines[place..end].rotate_left(1);
@@ -194,12 +227,15 @@ impl Level2 {
         self.ways
     }
 
-    /// Keys and lines.
+    /// Keys and lines, those on the chip too.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &Line)> {
         let keys = self.keys.iter().map(|key| key & !VALID);
-        keys.zip(&self.lines)
+        let cached = keys
+            .zip(&self.lines)
             .zip(&self.keys)
             .filter(|(_, key)| **key != 0)
-            .map(|(line, _)| line)
+            .map(|(line, _)| line);
+        let onchip = self.lines[self.keys.len()..].iter().enumerate();
+        cached.chain(onchip.map(|(number, line)| (self.onchip + ((number as u64) << 2), line)))
     }
 }

@@ -1,5 +1,9 @@
 //! Main memory's timing: DRAM with open rows, or a fixed time; one channel that all share.
 //!
+//! A controller that queues writes ([`OpenRow::write_queue`]) serves reads first. It carries writes out when there has been
+//! no request for a time, when the queue is full, and when a line is read that is in it. Each opens the row of its line then,
+//! not before.
+//!
 //! Harts run in quanta, so that one may ask for a time that another has long passed. A request therefore never waits
 //! for more than one other request of each master: the time by which a hart is behind is not mistaken for a queue.
 
@@ -9,6 +13,8 @@ use super::is_time;
 use super::parameters::{self, OpenRow};
 
 const CLOSED: u64 = u64::MAX;
+/// Most writes that a profile lets a controller queue.
+const QUEUE_MAX: usize = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Bank {
@@ -48,6 +54,10 @@ pub(super) struct MainMemory {
 pub(super) struct State {
     banks: Box<[Bank]>,
     channel_free: u64,
+    /// Writes that the controller has not carried out, and when they came: the oldest first.
+    writes: Vec<(u64, u64)>,
+    /// When the last request was carried out, from which it counts the time without any.
+    last: u64,
 }
 
 impl State {
@@ -55,6 +65,9 @@ impl State {
     pub fn fits(&self, other: &Self) -> bool {
         self.banks.len() == other.banks.len()
             && is_time(other.channel_free)
+            && is_time(other.last)
+            && other.writes.len() <= QUEUE_MAX
+            && other.writes.iter().all(|(_, since)| is_time(*since))
             && other.banks.iter().all(|bank| is_time(bank.free))
     }
 }
@@ -95,12 +108,74 @@ impl MainMemory {
                 ]
                 .into(),
                 channel_free: 0,
+                writes: Vec::new(),
+                last: 0,
             },
         }
     }
 
-    /// A line, or an uncached word, is read or written: how many cycles after `now` that is done.
+    /// A line, or an uncached word, is read, or written by who waits for it: how many cycles after `now` that is done.
     pub fn access(&mut self, physical: u64, now: u64) -> u64 {
+        if !self.state.writes.is_empty() {
+            self.write_idly(now);
+            let writes = &mut self.state.writes;
+            if let Some(index) = writes.iter().position(|(line, _)| *line == physical) {
+                writes.remove(index);
+                self.serve(physical, now);
+            }
+        }
+        self.serve(physical, now)
+    }
+
+    /// A line is written: how many cycles after `now` the controller has it.
+    pub fn write(&mut self, physical: u64, now: u64) -> u64 {
+        let Model::OpenRow { costs, .. } = &self.model else {
+            return self.serve(physical, now);
+        };
+        let (capacity, latency) = (costs.write_queue as usize, u64::from(costs.controller));
+        if capacity == 0 {
+            return self.serve(physical, now);
+        }
+        self.write_idly(now);
+        if self.state.writes.len() == capacity {
+            for (line, _) in std::mem::take(&mut self.state.writes) {
+                self.serve(line, now.max(self.state.channel_free));
+            }
+        }
+        self.state.writes.push((physical, now));
+        latency
+    }
+
+    /// Carries out the queued writes for which there was time before `now`.
+    fn write_idly(&mut self, now: u64) {
+        let Model::OpenRow { costs, .. } = &self.model else {
+            return;
+        };
+        let idle = u64::from(costs.write_idle);
+        let mut at = self.state.last + idle;
+        let mut done = 0;
+        while let Some((line, since)) = self.state.writes.get(done).copied() {
+            at = at.max(since + idle);
+            if at >= now {
+                break;
+            }
+            // The bank's row and the channel: what the controller itself takes goes on beside others.
+            at += self.serve(line, at) - self.controller();
+            done += 1;
+        }
+        self.state.writes.drain(..done);
+    }
+
+    /// The latency of every access.
+    fn controller(&self) -> u64 {
+        match &self.model {
+            Model::Fixed { .. } => 0,
+            Model::OpenRow { costs, .. } => u64::from(costs.controller),
+        }
+    }
+
+    /// Carries out an access at `now`: when it is done.
+    fn serve(&mut self, physical: u64, now: u64) -> u64 {
         let channel = self
             .state
             .channel_free
@@ -146,6 +221,7 @@ impl MainMemory {
         if self.transfer > 0 {
             self.state.channel_free = self.state.channel_free.max(now + wait + self.transfer);
         }
+        self.state.last = self.state.last.max(now + wait + self.transfer);
         wait + latency
     }
 }

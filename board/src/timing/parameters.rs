@@ -27,6 +27,8 @@ pub struct Parameters {
     pub store_buffer: Option<StoreBuffer>,
     /// Prefetches by software. Without it they do nothing.
     pub prefetch: Option<Prefetch>,
+    /// Memory on the chip. Without it there is none.
+    pub onchip: Option<Onchip>,
     /// Main memory.
     pub memory: Memory,
     /// Accesses to devices that no region names.
@@ -280,6 +282,8 @@ pub struct Caches {
     pub invalidation: u32,
     /// From a store to a shared line to its being the hart's own.
     pub upgrade: u32,
+    /// Prefetching by the L2 cache: of the line behind one that is fetched as instructions. Without it there is none.
+    pub next_line: Option<Prefetch>,
 }
 
 #[derive(Deserialize)]
@@ -298,6 +302,7 @@ struct CachesTable {
     invalidation: u32,
     #[serde(deserialize_with = "between::<_, _, 0, 4096>")]
     upgrade: u32,
+    next_line: Option<Prefetch>,
 }
 
 impl TryFrom<CachesTable> for Caches {
@@ -319,6 +324,7 @@ impl TryFrom<CachesTable> for Caches {
             snoop: table.snoop,
             invalidation: table.invalidation,
             upgrade: table.upgrade,
+            next_line: table.next_line,
         })
     }
 }
@@ -436,13 +442,29 @@ impl TryFrom<StoreBufferTable> for StoreBuffer {
     }
 }
 
-/// Prefetches by software.
+/// Prefetches.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prefetch {
-    /// How many lines are on their way at the same time; a prefetch of one more waits for the first of them.
+    /// How many lines are on their way at the same time. A prefetch of one more waits for the first of them if it is
+    /// software's, and is not made if it is the L2 cache's.
     #[serde(deserialize_with = "between::<_, _, 1, 16>")]
     pub outstanding: u8,
+}
+
+/// Memory on the chip, which the L1 caches hold lines of, but not the L2 cache.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Onchip {
+    /// Its first address: of the profile's `[onchip]`.
+    #[serde(skip)]
+    pub address: u64,
+    /// Its bytes: of the same.
+    #[serde(skip)]
+    pub size: u64,
+    /// From an L1 miss to the line.
+    #[serde(deserialize_with = "between::<_, _, 0, 4096>")]
+    pub latency: u32,
 }
 
 /// Main memory.
@@ -502,6 +524,10 @@ pub struct OpenRow {
     pub refresh_interval: u32,
     /// How long a refresh takes; it closes all rows.
     pub refresh_cycles: u32,
+    /// Writes that the controller keeps until it has no reads to serve. 0: each is carried out at once.
+    pub write_queue: u32,
+    /// How long there must be no request before it carries them out.
+    pub write_idle: u32,
 }
 
 #[derive(Deserialize)]
@@ -527,6 +553,10 @@ struct OpenRowTable {
     refresh_interval: u32,
     #[serde(default, deserialize_with = "between::<_, _, 0, 65_536>")]
     refresh_cycles: u32,
+    #[serde(default, deserialize_with = "between::<_, _, 0, 256>")]
+    write_queue: u32,
+    #[serde(default, deserialize_with = "between::<_, _, 0, 65_536>")]
+    write_idle: u32,
 }
 
 impl TryFrom<OpenRowTable> for OpenRow {
@@ -558,6 +588,8 @@ impl TryFrom<OpenRowTable> for OpenRow {
             transfer: table.transfer,
             refresh_interval: table.refresh_interval,
             refresh_cycles: table.refresh_cycles,
+            write_queue: table.write_queue,
+            write_idle: table.write_idle,
         })
     }
 }
