@@ -2,13 +2,20 @@
 
 use std::path::Path;
 
+/// Where the on-chip memory is that the package in `onchip/` is linked for: that of the profile `soc-ocm`.
+const ONCHIP_BASE: u64 = 0x800_0000;
+
 fn main() {
     let package = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
-    // The base's package is in a folder of this one's.
+    // The packages of the base and of the program for on-chip memory are in folders of this one's.
     let scripts = ["link.ld", "../link.ld"].map(|script| Path::new(&package).join(script));
     if let Some(script) = scripts.iter().find(|script| script.is_file()) {
         if std::env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("none") {
             println!("cargo::rustc-link-arg-bins=-T{}", script.display());
+            if std::env::var_os("CARGO_FEATURE_ONCHIP").is_some() {
+                println!("cargo::rustc-link-arg-bins=--defsym=ONCHIP_BASE={ONCHIP_BASE:#x}");
+                println!("cargo::rustc-link-arg-bins=--entry=load");
+            }
         }
         println!("cargo::rerun-if-changed={}", script.display());
     }

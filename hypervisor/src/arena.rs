@@ -8,6 +8,9 @@ use tactus_policy::table::Table;
 pub struct Arena {
     next: Cell<u64>,
     end: u64,
+    /// Faster memory, from which parts are taken as long as they fit.
+    #[cfg(feature = "onchip")]
+    onchip: (Cell<u64>, u64),
 }
 
 /// The range is used up; the tool reserves enough for every system, so this is a defect.
@@ -23,12 +26,35 @@ impl Arena {
         Self {
             next: Cell::new(base),
             end: base + size,
+            #[cfg(feature = "onchip")]
+            onchip: (Cell::new(0), 0),
+        }
+    }
+
+    /// The same with `size` bytes of faster memory from `base`.
+    ///
+    /// # Safety
+    /// As for [`new`](Self::new).
+    #[cfg(feature = "onchip")]
+    pub const unsafe fn with_onchip(self, (base, size): (u64, u64)) -> Self {
+        Self {
+            onchip: (Cell::new(base), base + size),
+            ..self
         }
     }
 
     /// The address of `size` bytes, aligned to `align`.
     #[inline(never)]
     pub fn take(&self, size: u64, align: u64) -> Result<u64, Exhausted> {
+        #[cfg(feature = "onchip")]
+        {
+            let (next, end) = &self.onchip;
+            let start = next.get().next_multiple_of(align);
+            if start.checked_add(size).is_some_and(|taken| taken <= *end) {
+                next.set(start + size);
+                return Ok(start);
+            }
+        }
         let start = self.next.get().next_multiple_of(align);
         if start.checked_add(size).is_none_or(|end| end > self.end) {
             return Err(Exhausted);

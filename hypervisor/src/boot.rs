@@ -3,6 +3,8 @@
 
 use crate::accelerators::interfaces::{Accelerators, Interface};
 use crate::admission;
+#[cfg(feature = "onchip")]
+use crate::arch::onchip;
 use crate::arch::stage2::{MapError, Stage2};
 use crate::arch::{context, entry, firmware, platform};
 use crate::arena::{Arena, Exhausted, zeroed};
@@ -165,6 +167,9 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     clear_channels(&blob);
     // Safety: the tool keeps the pool apart from everything else.
     let arena = unsafe { Arena::new(blob.header.pool_base, blob.header.pool_size) };
+    // Safety: nothing else is told of that memory.
+    #[cfg(feature = "onchip")]
+    let arena = unsafe { arena.with_onchip(onchip::rest()) };
     let stacks = arena.stack(STACK_SIZE * blob.harts.len() as u64)?;
     // Safety: the tool gives the controller to no guest.
     let plic = (blob.header.plic_base != 0).then(|| unsafe { Plic::new(blob.header.plic_base) });

@@ -18,6 +18,11 @@ pub const HYPERVISOR: &str = "tactus-hypervisor";
 /// The hypervisor without its optional parts; likewise.
 pub const HYPERVISOR_BASE: &str = "tactus-hypervisor-base";
 
+/// The hypervisor that executes from on-chip memory; likewise.
+pub const HYPERVISOR_ONCHIP: &str = "tactus-hypervisor-onchip";
+/// All of them.
+pub const HYPERVISORS: [&str; 3] = [HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_ONCHIP];
+
 /// The bare-metal target of hypervisor and guests.
 const TARGET: &str = "riscv64gc-unknown-none-elf";
 /// The Cargo profile of hypervisor and guests.
@@ -269,7 +274,7 @@ impl Inventory {
     pub fn find() -> Result<Self, Missing> {
         let workspace = Workspace::find()?;
         let mut names: Vec<String> = workspace.known().into_iter().map(str::to_owned).collect();
-        names.extend([HYPERVISOR, HYPERVISOR_BASE].map(str::to_owned));
+        names.extend(HYPERVISORS.map(str::to_owned));
         names.sort_unstable();
         names.dedup();
         Ok(Self {
@@ -400,7 +405,7 @@ impl Workspace {
             .flat_map(|package| &package.targets)
             .filter(|target| target.kind.iter().any(|kind| kind == "bin"))
             .map(|target| target.name.as_str())
-            .filter(|name| ![HYPERVISOR, HYPERVISOR_BASE].contains(name));
+            .filter(|name| !HYPERVISORS.contains(name));
         guests.chain(FETCHED.map(|(name, _)| name)).collect()
     }
 

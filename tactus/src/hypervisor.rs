@@ -4,12 +4,15 @@ use object::elf;
 use object::endian::Endianness;
 use object::read::elf::{FileHeader, Sym};
 use tactus_abi::map::PAGE_SIZE;
+use tactus_planning::placement::Extent;
 
 use crate::config::Address;
 use crate::guest_image::GuestImage;
 
 /// The hypervisor's symbol for the place of the system blob.
 pub const BLOB_SYMBOL: &str = "__tactus_blob";
+/// The symbols around what executes elsewhere than it is loaded.
+const ONCHIP_SYMBOLS: [&str; 2] = ["__onchip_begin", "__onchip_end"];
 /// Most that the hypervisor may take in memory; more is a damaged file.
 const SIZE_MAX: u64 = 64 << 20;
 
@@ -22,6 +25,8 @@ pub struct Hypervisor {
     pub base: u64,
     /// Where the system blob goes.
     pub blob: u64,
+    /// What its text and constants take of on-chip memory, to which its first instructions bring them.
+    pub onchip: Option<Extent>,
 }
 
 impl Hypervisor {
@@ -67,7 +72,19 @@ impl Hypervisor {
             })?;
             place[..segment.bytes.len()].copy_from_slice(&segment.bytes);
         }
-        Ok(Self { bytes, base, blob })
+        let onchip = ONCHIP_SYMBOLS.map(|name| symbol(file, name));
+        let onchip = match onchip {
+            [Some(start), Some(end)] if start != base && start <= end => {
+                Some(Extent { start, end })
+            }
+            _ => None,
+        };
+        Ok(Self {
+            bytes,
+            base,
+            blob,
+            onchip,
+        })
     }
 }
 
@@ -109,6 +126,21 @@ mod tests {
         assert_eq!(hypervisor.bytes.len(), 0x3000);
         assert_eq!(&hypervisor.bytes[..5], b"code\0");
         assert_eq!(&hypervisor.bytes[0x1000..0x1005], b"data\0");
+    }
+
+    #[test]
+    fn what_executes_on_the_chip_is_known_by_its_symbols() {
+        let onchip = |begin: u64| {
+            let mut file = file(BASE + 0x3000);
+            let [first, last] = ONCHIP_SYMBOLS.map(str::to_owned);
+            file.symbols
+                .extend([(first, begin), (last, begin + 0x1000)]);
+            Hypervisor::parse(&elf_file(&file), BASE)
+                .expect("a hypervisor")
+                .onchip
+        };
+        assert_eq!(onchip(BASE), None);
+        assert_eq!(onchip(0x800_0000), Some(Extent::new(0x800_0000, 0x1000)));
     }
 
     #[test]

@@ -69,6 +69,10 @@ codes! {
     NoFabric = "no-fabric", Error;
     /// A ready queue in hardware without the hardware.
     NoReadyQueue = "no-ready-queue", Error;
+    /// The hypervisor in on-chip memory of a platform without any.
+    NoOnchipMemory = "no-onchip-memory", Error;
+    /// What is to be in on-chip memory does not fit there.
+    OnchipTooSmall = "onchip-too-small", Error;
     /// Accelerators without a design that has them, or without the table that says who manages them.
     NoAccelerators = "no-accelerators", Error;
     /// A hardware task that the design does not have.

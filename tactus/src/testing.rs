@@ -12,7 +12,7 @@ use tactus_planning::placement::Extent;
 use tempfile::TempDir;
 use zerocopy::IntoBytes;
 
-use crate::artifacts::{Artifacts, HYPERVISOR, HYPERVISOR_BASE};
+use crate::artifacts::{Artifacts, HYPERVISORS};
 use crate::check::{Answer, Guarantee, Verdict, of_tiles, report, verdict};
 use crate::config::{At, Config, FileName, Source};
 use crate::hypervisor::BLOB_SYMBOL;
@@ -242,7 +242,7 @@ pub struct Bench {
 impl Default for Bench {
     fn default() -> Self {
         let directory = tempfile::tempdir().expect("a directory");
-        for name in [HYPERVISOR, HYPERVISOR_BASE] {
+        for name in HYPERVISORS {
             fs::write(directory.path().join(name), hypervisor_file()).expect("a file");
         }
         let guest = elf_file(&ElfFile::default());

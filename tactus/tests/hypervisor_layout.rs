@@ -97,6 +97,22 @@ fn each_hot_function_is_there_and_in_order() {
     }
 }
 
+/// The program for on-chip memory has all parts that the complete one has.
+#[test]
+fn the_hypervisor_on_the_chip_is_complete() {
+    let parts = |manifest: &'static str| -> BTreeSet<&str> {
+        let line = manifest.lines().find(|line| line.starts_with("default = "));
+        let names = line.expect("it has optional parts").split('"');
+        names.skip(1).step_by(2).collect()
+    };
+    let mut complete = parts(include_str!("../../hypervisor/Cargo.toml"));
+    assert!(complete.contains("messages") && complete.insert("onchip"));
+    assert_eq!(
+        parts(include_str!("../../hypervisor/onchip/Cargo.toml")),
+        complete
+    );
+}
+
 #[test]
 fn patterns_match_as_the_linker_matches_them() {
     for (pattern, name, expected) in [

@@ -29,6 +29,7 @@ mod machine;
 mod manycore;
 mod modes;
 mod new;
+mod onchip;
 mod own_guests;
 mod page;
 mod paths;

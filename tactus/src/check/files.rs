@@ -35,7 +35,7 @@ pub(super) fn read(judge: &mut Judge<'_>, artifacts: &Artifacts, base: Option<u6
     let config = judge.config;
     let named = config.vms.iter().flat_map(|vm| [&vm.image, &vm.initrd]);
     let named = named.flatten().filter_map(|name| artifact(&name.value));
-    let program = parts::hypervisor(parts::needed(config));
+    let program = parts::hypervisor(parts::needed(config), parts::memory(config));
     let files = artifacts.files(&sorted(named.chain([program]).collect()));
 
     let mut contents = Contents {

@@ -22,6 +22,7 @@ mod judge;
 mod memory;
 mod migration;
 mod names;
+mod onchip;
 mod parts;
 mod platform;
 mod reloads;
@@ -195,6 +196,9 @@ fn judge_system(
     vm_count(judge);
     names::check(judge);
     let platform = platform::check(judge);
+    if let Some(platform) = &platform {
+        onchip::check(judge, platform);
+    }
     let mut vcpus = vcpus::check(judge, platform.as_ref());
     let harts = platform.as_ref().map(vcpus::Harts::of);
     let moves = migration::check(judge, &vcpus.seen, harts);
@@ -263,6 +267,7 @@ fn judge_system(
         memory::check_fixed(judge, &platform);
         return None;
     };
+    onchip::check_fit(judge, &platform, &hypervisor);
     verdict.hypervisor = Some(path);
     let mut vcpus_of: Vec<_> = (0..config.vms.len()).map(|vm| vcpus.of_vm(vm)).collect();
     let cache_line = warm.line;

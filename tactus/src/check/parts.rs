@@ -1,9 +1,11 @@
 //! What a system needs of the hypervisor beyond its base.
 
 use tactus_abi::blob::{Migration, part};
+use tactus_planning::placement::Extent;
 
-use crate::artifacts::{HYPERVISOR, HYPERVISOR_BASE};
-use crate::config::{At, Config};
+use crate::artifacts::{HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_ONCHIP};
+use crate::config::{At, Config, HypervisorMemory, Size};
+use crate::guest_image::extent_text;
 
 /// The optional parts, each with what the summary calls it.
 const NAMES: [(u32, &str); 7] = [
@@ -52,18 +54,31 @@ pub(super) fn needed(config: &Config) -> u32 {
     .fold(0, |parts, (part, _)| parts | part)
 }
 
-/// The hypervisor that a system with these needs is started with: the base, or the one that has all parts. There are no others, so that each
-/// hypervisor that runs is one that the benches have measured.
-pub(super) const fn hypervisor(parts: u32) -> &'static str {
-    if parts == 0 {
-        HYPERVISOR_BASE
-    } else {
-        HYPERVISOR
+/// The hypervisor that a system with these needs is started with: the base, or the one that has all parts, or, in on-chip memory, another one
+/// that has all parts. There are no others, so that each hypervisor that runs is one that the benches have measured.
+pub(super) const fn hypervisor(parts: u32, memory: HypervisorMemory) -> &'static str {
+    match memory {
+        HypervisorMemory::Onchip => HYPERVISOR_ONCHIP,
+        HypervisorMemory::Main if parts == 0 => HYPERVISOR_BASE,
+        HypervisorMemory::Main => HYPERVISOR,
     }
 }
 
+/// Where a description has the hypervisor.
+pub(super) fn memory(config: &Config) -> HypervisorMemory {
+    let memory = config.system.hypervisor_memory.as_ref();
+    memory.map_or(HypervisorMemory::Main, |memory| memory.value)
+}
+
 /// For the summary: which hypervisor it is, and for the sake of which parts.
-pub(super) fn title(parts: u32) -> String {
+pub(super) fn title(parts: u32, onchip: Option<Extent>) -> String {
+    if let Some(place) = onchip {
+        return format!(
+            "complete, with text and constants in on-chip memory, {} ({})",
+            extent_text(place),
+            Size(place.size())
+        );
+    }
     if parts == 0 {
         return "base".into();
     }
@@ -80,9 +95,9 @@ mod tests {
     fn each_part_has_a_name() {
         let named = NAMES.iter().fold(0, |all, (part, _)| all | part);
         assert_eq!(named, part::ALL);
-        assert_eq!(title(0), "base");
+        assert_eq!(title(0, None), "base");
         assert_eq!(
-            title(part::MESSAGES | part::ACCELERATORS),
+            title(part::MESSAGES | part::ACCELERATORS, None),
             "complete, for accelerators, messages"
         );
     }

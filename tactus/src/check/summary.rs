@@ -69,7 +69,10 @@ fn platform(plan: &Plan) -> String {
     let slice = plan.slice_ticks * 1_000_000_000 / u64::from(plan.profile.timebase_hz);
     let mut rows = vec![
         vec!["platform".into(), plan.profile.name.clone()],
-        vec!["hypervisor".into(), parts::title(plan.parts)],
+        vec![
+            "hypervisor".into(),
+            parts::title(plan.parts, plan.hypervisor.onchip),
+        ],
         vec![
             "harts".into(),
             format!(

@@ -13,7 +13,7 @@ use proptest::test_runner::TestRunner;
 use tempfile::TempDir;
 
 use super::{Verdict, of_tiles, summary, verdict};
-use crate::artifacts::{Artifacts, HYPERVISOR, HYPERVISOR_BASE};
+use crate::artifacts::{Artifacts, HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_ONCHIP};
 use crate::config::{Config, Source};
 use crate::guest_image::GuestImage;
 use crate::problem::{Code, Problem, Weight};
@@ -46,7 +46,7 @@ pub(crate) fn files() -> TempDir {
     zboot[..2].copy_from_slice(b"MZ");
     zboot[4..16].copy_from_slice(b"zimg\x30\0\0\0\x10\0\0\0");
     zboot[48..52].copy_from_slice(b"\x28\xb5\x2f\xfd");
-    let contents: [(&str, Vec<u8>); 21] = [
+    let contents: [(&str, Vec<u8>); 22] = [
         ("packed.xz", b"\xfd7zXZ\0rest".to_vec()),
         ("vmlinuz.efi", zboot),
         ("riscv32.elf", riscv32),
@@ -104,6 +104,19 @@ pub(crate) fn files() -> TempDir {
         ("ramdisk", vec![0x55; 2 << 20]),
         (HYPERVISOR, hypervisor_file()),
         (HYPERVISOR_BASE, hypervisor_file()),
+        // Of more text than there is on-chip memory.
+        (
+            HYPERVISOR_ONCHIP,
+            elf_file(&ElfFile {
+                segments: vec![(BASE, BASE, vec![0x13; 0x100], 0x8000)],
+                symbols: vec![
+                    ("__tactus_blob".into(), BASE + 0x8000),
+                    ("__onchip_begin".into(), 0x800_0000),
+                    ("__onchip_end".into(), 0x804_0123),
+                ],
+                ..ElfFile::default()
+            }),
+        ),
     ];
     for (name, bytes) in contents {
         fs::write(directory.path().join(name), bytes).expect("a file");
@@ -199,6 +212,8 @@ fault_tests! {
     unknown_design = "unknown-design",
     no_fabric = "no-fabric",
     no_ready_queue = "no-ready-queue",
+    no_onchip_memory = "no-onchip-memory",
+    onchip_too_small = "onchip-too-small",
     no_accelerators = "no-accelerators",
     unmanaged_accelerator = "unmanaged-accelerator",
     unknown_task = "unknown-task",

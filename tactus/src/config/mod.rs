@@ -10,8 +10,8 @@ mod warm;
 
 pub use model::{
     Accelerator, Accelerators, Chain, Channel, Class, Config, Costs, CriticalityLevel,
-    DEFAULT_HOLD, DEFAULT_SLICE, Device, FileName, FlashArea, Io, IoPolicies, IoPolicy, IoPort,
-    OnFault, Stimulus, System, Task, TimedIo, UartUse, Vcpu, Vm, Window,
+    DEFAULT_HOLD, DEFAULT_SLICE, Device, FileName, FlashArea, HypervisorMemory, Io, IoPolicies,
+    IoPolicy, IoPort, OnFault, Stimulus, System, Task, TimedIo, UartUse, Vcpu, Vm, Window,
 };
 pub use place::{NoPlace, Place, PlaceError};
 pub(crate) use reader::closest;

@@ -75,8 +75,20 @@ pub struct System {
     pub user_only: Option<At<Vec<At<u32>>>>,
     /// What keeps ready best-effort vCPUs in order; default: the bitmap.
     pub ready_queue: Option<At<ReadyQueue>>,
+    /// Where the hypervisor is; default: in main memory.
+    pub hypervisor_memory: Option<At<HypervisorMemory>>,
     /// Whether the cache is divided between the VMs that do not say their colours; default: no.
     pub cache_colours: Option<At<bool>>,
+}
+
+/// Where the hypervisor is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HypervisorMemory {
+    /// In main memory.
+    #[default]
+    Main,
+    /// Its text and constants are in on-chip memory, and of what it keeps of harts and guests as much as fits.
+    Onchip,
 }
 
 /// The best-effort time slice of a system that names none.

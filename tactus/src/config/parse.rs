@@ -9,8 +9,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::model::{
     Accelerator, Accelerators, Chain, Channel, Class, Config, Costs, CriticalityLevel, Device,
-    FileName, FlashArea, Io, IoPolicies, IoPolicy, IoPort, OnFault, Stimulus, System, Task,
-    TimedIo, UartUse, Vcpu, Vm, Window,
+    FileName, FlashArea, HypervisorMemory, Io, IoPolicies, IoPolicy, IoPort, OnFault, Stimulus,
+    System, Task, TimedIo, UartUse, Vcpu, Vm, Window,
 };
 use super::reader::{Key, Meant, Reader, Table, Value, cure_of_unknown, meant_word};
 use super::source::{At, Source};
@@ -42,6 +42,7 @@ const SYSTEM: &[Key] = &[
     ("user_only", "[0]"),
     ("ready_queue", "\"bitmap\""),
     ("cache_colours", "true"),
+    ("hypervisor_memory", "\"onchip\""),
 ];
 const SYSTEM_OF_TILES: &[Key] = &[("platform", "\"manycore\"")];
 const FABRIC: &[Key] = &[("design", "\"stamp\"")];
@@ -245,6 +246,22 @@ impl Value for ReadyQueue {
 
     fn meant(value: &DeValue<'_>) -> Option<Meant> {
         meant_word(value, &Self::ALL.map(Self::name))
+    }
+}
+
+impl Value for HypervisorMemory {
+    const EXPECTED: &'static str = "`\"main\"` or `\"onchip\"`";
+
+    fn read(value: &DeValue<'_>) -> Option<Self> {
+        match value.as_str()? {
+            "main" => Some(Self::Main),
+            "onchip" => Some(Self::Onchip),
+            _ => None,
+        }
+    }
+
+    fn meant(value: &DeValue<'_>) -> Option<Meant> {
+        meant_word(value, &["main", "onchip"])
     }
 }
 
@@ -488,6 +505,7 @@ fn read_system(reader: &mut Reader, root: &Table<'_>) -> System {
         user_only: table.array(reader, "user_only"),
         ready_queue: table.optional(reader, "ready_queue"),
         cache_colours: table.optional(reader, "cache_colours"),
+        hypervisor_memory: table.optional(reader, "hypervisor_memory"),
         ..system
     };
     table.finish(reader);

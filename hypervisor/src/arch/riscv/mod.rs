@@ -5,6 +5,8 @@ pub mod csr;
 pub mod entry;
 pub mod firmware;
 pub mod memory;
+#[cfg(feature = "onchip")]
+pub mod onchip;
 pub mod platform;
 pub mod stage2;
 #[cfg(feature = "dispatch-ahead")]
