@@ -130,7 +130,9 @@ pub struct Header {
     /// Entries of the [`warm::WarmRange`] table.
     pub warm_ranges: u32,
     /// Bytes of the cache lines of that table, a power of two; 0 where it is empty.
-    pub cache_line: u32,
+    pub cache_line: u16,
+    /// 1: the harts have Zicbop; 0: a prefetch does nothing.
+    pub prefetches: u16,
 }
 
 /// Parts of the hypervisor that a system may not need: bits of [`Header::parts`], each a feature of the hypervisor's

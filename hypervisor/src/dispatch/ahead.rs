@@ -60,10 +60,12 @@ fn dispatch(cx: &mut HartCtx, now: u64) -> bool {
 #[inline(never)]
 pub fn enter_when_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
     let (local, body) = cx.with_body(vcpu);
-    warm::warm_way_in(&body.context);
+    let header = &system().blob.header;
+    let prefetches = header.prefetches != 0;
+    warm::warm_way_in(&body.context, prefetches);
     let began = local.timer.since().min(body.lead.planned());
     let (until, interruptible) = (body.lead.until(), body.wait == Wait::Interrupt);
-    let line = u64::from(system().blob.header.cache_line);
+    let line = u64::from(header.cache_line);
     let of_range = |range: &WarmRange| {
         let first = range.guest;
         (0..range.lines).map(move |number| first + u64::from(number) * line)
@@ -79,7 +81,7 @@ pub fn enter_when_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
             continue;
         }
         match lines.next() {
-            Some(guest) => warm::warm(vcpu.vm.host_of(guest)),
+            Some(guest) => warm::warm(vcpu.vm.host_of(guest), prefetches),
             None => {
                 ready = true;
                 learn(cx, vcpu, began);

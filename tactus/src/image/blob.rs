@@ -211,6 +211,7 @@ fn header(plan: &Plan, tables: &Tables, length: usize) -> Header {
         Some(device) if plan.ready_queue.is_in_hardware() => (device.address.0, fabric::EVENT),
         _ => (0, 0),
     };
+    let harts = &plan.profile.harts;
     Header {
         magic: MAGIC,
         version: VERSION,
@@ -249,7 +250,8 @@ fn header(plan: &Plan, tables: &Tables, length: usize) -> Header {
         },
         parts: plan.parts,
         warm_ranges: tables.warm_ranges.len() as u32,
-        cache_line: plan.cache_line,
+        cache_line: plan.cache_line as u16,
+        prefetches: harts.extensions.iter().any(|name| name == "zicbop").into(),
     }
 }
 
