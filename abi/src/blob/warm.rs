@@ -37,8 +37,8 @@ impl<'a> Blob<'a> {
         ranges.get(first..end).unwrap_or(&[])
     }
 
-    /// Whether each list of warm lines is one: of a vCPU of the configuration, in the order of the vCPUs, of whole lines
-    /// of its VM's memory, and not too long. A hypervisor that uses the lists asks this at boot.
+    /// Whether each list of warm lines is one: of a vCPU of the configuration, in the order of the vCPUs, of whole
+    /// lines of its VM's memory, and not too long. A hypervisor that uses the lists asks this at boot.
     pub fn check_warm_ranges(&self) -> Result<(), Error> {
         let wrong = Err(Error::Table("a vCPU's warm lines out of range"));
         let ranges = self.warm_ranges();

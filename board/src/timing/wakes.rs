@@ -1,8 +1,8 @@
 //! Which cache lines guests use from when their timer wakes them until they wait again.
 //!
-//! A watched guest *wakes* when it has waited and its hart runs it with its timer interrupt pending. Then all caches are
-//! emptied, so that the first use of each line is a miss, whatever was in them; that is written down. So a run whose
-//! wakes are watched is not the run without: each wake is as slow as one beside guests that evict everything.
+//! A watched guest *wakes* when it has waited and its hart runs it with its timer interrupt pending. Then all caches
+//! are emptied, so that the first use of each line is a miss, whatever was in them; that is written down. So a run
+//! whose wakes are watched is not the run without: each wake is as slow as one beside guests that evict everything.
 //!
 //! * The guest's own fetches, loads, stores and atomics count, and what its page table walks read through the L1 cache.
 //! * A wake goes on while the guest is preempted, or calls and does not wait.
