@@ -50,7 +50,7 @@ pub extern "C" fn hart_main(hart: &'static Hart) -> NextContext {
     interrupt::initialise_hart(hart);
     cx.local.timer.end(arch::now());
     // Notifications from before the hart could be interrupted.
-    interrupt::handle_ipi(cx);
+    interrupt::handle_ipi(cx, arch::now());
     pick_next_or_idle(cx)
 }
 

@@ -53,15 +53,17 @@ fn serves_console(hart: &Hart) -> bool {
 /// Serves the interrupts that are `pending` ([`crate::arch::pending_interrupts`]), one of each kind; the current vCPU may have to leave the hart afterwards.
 #[inline(never)]
 pub fn handle(cx: &mut HartCtx, pending: u64) {
+    let mut from = arch::now();
     if pending & csr::STI != 0 {
-        tick::serve_due_at(cx, arch::now());
+        tick::serve_due_at(cx, from);
+        from = arch::now();
         // Nothing of a best-effort vCPU's holds up a real-time one that takes the hart now.
         if cx.local.next.is_some() && !cx.local.hart.has_urgent_news(|| system().vcpus) {
             return;
         }
     }
     if pending & csr::SSI != 0 {
-        handle_ipi(cx);
+        handle_ipi(cx, from);
     }
     // It stays pending; but when a real-time vCPU gets the hart now, it may have to wait for that.
     if pending & csr::SEI != 0 && !cx.local.needs_resched {
@@ -100,10 +102,9 @@ extern "C" fn external(cx: &mut HartCtx) {
     }
 }
 
-/// Serves an interrupt from another hart.
+/// Serves an interrupt from another hart, since that time.
 #[inline(never)]
-pub fn handle_ipi(cx: &mut HartCtx) {
-    let from = arch::now();
+pub fn handle_ipi(cx: &mut HartCtx, from: u64) {
     arch::clear_software_interrupt();
     // What is passed or posted from now on interrupts anew.
     if let Some(doorbell) = cx.local.hart.take_doorbell() {
