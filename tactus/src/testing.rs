@@ -277,6 +277,9 @@ impl Bench {
                 };
                 vm.image = vm.image.as_ref().map(guest);
                 vm.initrd = vm.initrd.as_ref().map(guest);
+                for vcpu in &mut vm.vcpus {
+                    vcpu.warm = None;
+                }
             }
         }
         let artifacts = Artifacts::Directory(self.directory.path().into());

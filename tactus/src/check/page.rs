@@ -510,7 +510,7 @@ fn the_example_by_priorities_is_what_the_tool_says() {
 
 #[test]
 fn a_refusal_is_shown_as_it_is() {
-    let changed = example().replace("budget = \"900us\"", "budget = \"2ms\"");
+    let changed = example().replace("budget = \"880us\"", "budget = \"2ms\"");
     let mut verdict = judge("systems/control-loop.toml", changed);
     verdict
         .problems
