@@ -79,12 +79,12 @@ fn reserved(role: &str, kind: &str) -> String {
     )
 }
 
-/// No job is released before its time, nor twice in a period, nor cut short by the wait.
+/// No job is released before its time, nor twice in a period, nor cut short by the wait. One may begin some microseconds late, and the next in time.
 fn jobs_keep_their_grid(on: On) {
     let outcome = run_text(on, &reserved("loop", "periodic"), Some("own"));
     assert_verdict(&outcome, Verdict::Good);
     let apart = figure(&outcome, "own", "apart_ticks_min");
-    assert!(apart > 99_990.0, "{apart}\n{}", explain(&outcome));
+    assert!(apart > 99_900.0, "{apart}\n{}", explain(&outcome));
     let missed = figure(&outcome, "own", "missed");
     assert!(missed == 0.0, "{missed}\n{}", explain(&outcome));
 }

@@ -355,11 +355,6 @@ pub fn raise_software() {
     set!(csr::HVIP, csr::VSSI);
 }
 
-/// When the timer of the guest that the hart holds goes off (ticks).
-pub fn guest_timer() -> u64 {
-    read!(csr::VSTIMECMP)
-}
-
 /// Programs the running guest's timer (ticks).
 pub fn set_guest_timer(deadline: u64) {
     write!(csr::VSTIMECMP, deadline);
