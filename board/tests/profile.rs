@@ -344,8 +344,8 @@ fn shapes_that_do_not_exist() {
         "`entries` must be a power of two times `ways`: 100 are not in 2 ways",
     );
     refused(
-        "\noutstanding = 2",
-        "\noutstanding = 5",
+        "\nentries = 4              # [TRM] 7.1: four entries of 64 bits\noutstanding = 2",
+        "\nentries = 4              # [TRM] 7.1: four entries of 64 bits\noutstanding = 5",
         "\n[board.timing.store_buffer]",
         "`outstanding` must be at most `entries`, not 5 of 4",
     );
