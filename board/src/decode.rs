@@ -1,14 +1,15 @@
 //! Decoding: from the bits of an instruction to its operation and operands.
 //!
 //! Covered are RV64I, M, A, F, D, C, Zicsr, Zifencei, Zba, Zbb, Zbs, Zicbom, Zicbop, Zicboz, the privileged
-//! instructions, and those of the hypervisor extension. [`decode`] gives `None` for everything else: reserved and custom
-//! encodings, reserved rounding modes, instructions longer than 32 bits and extensions that no board has. All of these
-//! raise an illegal-instruction exception when executed. HINTs other than prefetches decode as the instructions that they
-//! look like, which change nothing.
+//! instructions, and those of the hypervisor extension. [`decode`] gives `None` for everything else: reserved and
+//! custom encodings, reserved rounding modes, instructions longer than 32 bits and extensions that no board has. All of
+//! these raise an illegal-instruction exception when executed. HINTs other than prefetches decode as the instructions
+//! that they look like, which change nothing.
 //!
 //! Decoding depends on nothing but the bits. What the hart's state forbids (a CSR that does not exist or may not be
 //! accessed, floating point that is off, an [extension](crate::privileged::Extensions) that the profile's harts do not
-//! have, a dynamic rounding mode that is reserved, an instruction of another privilege mode) is for execution to find out.
+//! have, a dynamic rounding mode that is reserved, an instruction of another privilege mode) is for execution to find
+//! out.
 //!
 //! The instructions stand in two tables: `decode/table.rs` for those of 32 bits, from which also their texts
 //! come, and `decode/compressed.rs` for those of 16 bits, each as the operation that it expands to.

@@ -3,8 +3,8 @@
 //! This module follows "The RISC-V Instruction Set Manual, Volume II: Privileged Architecture", 20211203 (section
 //! numbers in the documentation below are this document's), the hypervisor extension of its chapter 8, and the
 //! ratified extensions Sstc (timer compare registers for S and VS) and Svadu (accessed and dirty bits kept by
-//! hardware, switched by `menvcfg.ADUE` and `henvcfg.ADUE`). Zicbom, Zicbop and Zicboz (1.0) are there where the profile
-//! has them ([`Extensions`]). There are 16 PMP entries with a granularity of 4 bytes, no
+//! hardware, switched by `menvcfg.ADUE` and `henvcfg.ADUE`). Zicbom, Zicbop and Zicboz (1.0) are there where the
+//! profile has them ([`Extensions`]). There are 16 PMP entries with a granularity of 4 bytes, no
 //! guest external interrupts (GEILEN is 0), ASIDs of 16 and VMIDs of 14 bits, and all widths are 64 bits.
 //!
 //! [`Privileged`] is state and rules alone. It executes nothing, knows no memory but that which is handed to

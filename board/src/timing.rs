@@ -28,10 +28,10 @@
 //! Coherence is that of a directory in the inclusive L2 cache (MESI); a request finds the state that the calls before
 //! it have left, whatever the times of these calls. A line is in its new state when the call returns, though its
 //! data may come later; only the hart that stored waits for it. Bus masters read coherently and keep no hart waiting.
-//! L2 banks and ports and the memory on the chip are always free; memory's banks and channel are not. Software prefetches,
-//! and the L2 cache where the profile says so; nothing is fetched on a wrongly predicted path. Victims go through buffers
-//! that are never full. Predictors know virtual addresses alone, not the address space. The pipeline's blindness across
-//! blocks is described at [`Schedule`].
+//! L2 banks and ports and the memory on the chip are always free; memory's banks and channel are not. Software
+//! prefetches, and the L2 cache where the profile says so; nothing is fetched on a wrongly predicted path. Victims go
+//! through buffers that are never full. Predictors know virtual addresses alone, not the address space. The pipeline's
+//! blindness across blocks is described at [`Schedule`].
 //!
 //! # Exactness of the filter in front
 //!
@@ -440,8 +440,8 @@ impl Timing {
 
     // Cache blocks.
 
-    /// A prefetch of the line that holds `physical`. The hart waits for a place among its fills under way, and for nothing
-    /// else: the line is there when the fill is done, and an access to it waits until then.
+    /// A prefetch of the line that holds `physical`. The hart waits for a place among its fills under way, and for
+    /// nothing else: the line is there when the fill is done, and an access to it waits until then.
     pub fn prefetch(&mut self, hart: usize, kind: Prefetch, physical: u64, now: u64) -> u64 {
         let this = &self.harts[hart];
         let key = this.data.key(physical);
@@ -470,8 +470,8 @@ impl Timing {
         stall
     }
 
-    /// `cbo.zero`, `cbo.clean`, `cbo.flush` or `cbo.inval` of the block at `physical`, which is a line. It goes through the
-    /// store buffer. `cbo.zero` needs nothing from memory.
+    /// `cbo.zero`, `cbo.clean`, `cbo.flush` or `cbo.inval` of the block at `physical`, which is a line. It goes through
+    /// the store buffer. `cbo.zero` needs nothing from memory.
     pub fn operate_on_block(
         &mut self,
         hart: usize,

@@ -3,7 +3,8 @@
 //! Each case is named by the specification's section, and checks a statement of it.
 //!
 //! "I" is The RISC-V Instruction Set Manual, Volume I, 20191213; "II" is Volume II, 20211203; "B" is RISC-V
-//! Bit-Manipulation ISA-extensions 1.0.0; "C" is the chapter "CMO" of Volume I, 20240411; "Sstc" and "Svadu" are the extensions' own documents.
+//! Bit-Manipulation ISA-extensions 1.0.0; "C" is the chapter "CMO" of Volume I, 20240411; "Sstc" and "Svadu" are the
+//! extensions' own documents.
 //!
 //! Needs GNU binutils for RISC-V and QEMU, which `make setup` installs; the tests fail without them.
 

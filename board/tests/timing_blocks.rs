@@ -186,8 +186,8 @@ fn what_another_hart_has_costs_more() {
 /// The virtual page that the programs of [`misses`] access, whose entry has these flags.
 const PAGE: u64 = 0x4000_0000;
 
-/// Runs a program on the board of `soc-ocm` and gives the lines that its L2 cache had to read. Data accesses are those of
-/// S-mode through Sv39; a1 holds the address of a page that is mapped with `flags`.
+/// Runs a program on the board of `soc-ocm` and gives the lines that its L2 cache had to read. Data accesses are those
+/// of S-mode through Sv39; a1 holds the address of a page that is mapped with `flags`.
 fn misses(program: &[u32], flags: u64) -> u64 {
     let mut profile = Profile::named("soc-ocm").expect("it comes with the crate");
     if let Some(caches) = &mut profile.timing.caches {

@@ -211,8 +211,8 @@ const CONFLICT: u64 = 26 + 34 + 31;
 /// A way of the L2 cache. Lines so far apart share a set, and since a row of each bank is half of it, a bank.
 const WAY: u64 = 64 << 10;
 
-/// Fills a way's length of lines one after the other, each in place of a dirty one: what the last 100 took on average, with
-/// `pause` cycles between one and the next.
+/// Fills a way's length of lines one after the other, each in place of a dirty one: what the last 100 took on average,
+/// with `pause` cycles between one and the next.
 fn fills(timing: &mut Timing, pause: u64) -> u64 {
     let mut now = 0;
     for number in 0..8 * WAY / LINE {

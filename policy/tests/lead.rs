@@ -10,7 +10,8 @@ fn ticks(lead: &mut Lead) -> u64 {
 }
 
 proptest! {
-    /// It is never longer than the longest, nor shorter than three quarters of that, and after each dispatch as long as that took, if it may be.
+    /// It is never longer than the longest, nor shorter than three quarters of that, and after each dispatch as long as
+    /// that took, if it may be.
     #[test]
     fn a_lead_is_as_long_as_the_last_dispatch_took(
         most in 1..u16::MAX,

@@ -60,7 +60,8 @@ pub enum Command {
     /// Run a system with all combinations of what a file varies, and write a table of what was measured
     #[command(after_help = sweep::EXIT_CODES)]
     Sweep(SweepArguments),
-    /// Find which cache lines a real-time vCPU uses from when its timer wakes it until it waits, for `warm` of system.toml
+    /// Find which cache lines a real-time vCPU uses from when its timer wakes it until it waits, for `warm` of
+    /// system.toml
     #[command(after_help = EXIT_CODES)]
     Warm(WarmArguments),
     /// Make a report's HTML page again, or one that compares two reports

@@ -179,8 +179,8 @@ pub struct Overheads {
     /// charged for it. The longest way out of a guest and into one.
     #[serde(deserialize_with = "time")]
     pub way: Nanoseconds,
-    /// The longest that a vCPU gets its hart ahead of its deadline: what it may take to bring it there, and its lines. None:
-    /// vCPUs get their harts at their deadlines on this platform.
+    /// The longest that a vCPU gets its hart ahead of its deadline: what it may take to bring it there, and its lines.
+    /// None: vCPUs get their harts at their deadlines on this platform.
     #[serde(default, deserialize_with = "some_time")]
     pub lead: Option<Nanoseconds>,
     /// For so long before that nothing is begun for best-effort vCPUs there: no single thing takes longer.

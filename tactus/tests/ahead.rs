@@ -1,4 +1,5 @@
-//! Just-in-time dispatch: vCPUs that have their harts ahead of their deadlines are entered at these, and take nothing from others by it.
+//! Just-in-time dispatch: vCPUs that have their harts ahead of their deadlines are entered at these, and take nothing
+//! from others by it.
 
 use tactus::run::session::{Outcome, Verdict};
 
@@ -33,8 +34,8 @@ memory = "4MiB"
 class = "be"
 "#;
 
-/// Instructions from a deadline to the first one of the guest's trap vector, at most. From the end of the wait that is some 70, and a tick of
-/// the clock may have begun before.
+/// Instructions from a deadline to the first one of the guest's trap vector, at most. From the end of the wait that is
+/// some 70, and a tick of the clock may have begun before.
 const ENTRY: f64 = 250.0;
 
 #[track_caller]
@@ -79,7 +80,8 @@ fn reserved(role: &str, kind: &str) -> String {
     )
 }
 
-/// No job is released before its time, nor twice in a period, nor cut short by the wait. One may begin some microseconds late, and the next in time.
+/// No job is released before its time, nor twice in a period, nor cut short by the wait. One may begin some
+/// microseconds late, and the next in time.
 fn jobs_keep_their_grid(on: On) {
     let outcome = run_text(on, &reserved("loop", "periodic"), Some("own"));
     assert_verdict(&outcome, Verdict::Good);

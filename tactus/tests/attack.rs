@@ -313,8 +313,9 @@ fn all_attacks_on_all_systems() {
     }
 }
 
-/// One after the other, doorbells for three vCPUs of a hart are rung while it is busy. Once the second of them, which the third displaced on the way
-/// there, had used up its interrupt without one: its vCPU was released a deferral period late.
+/// One after the other, doorbells for three vCPUs of a hart are rung while it is busy. Once the second of them, which
+/// the third displaced on the way there, had used up its interrupt without one: its vCPU was released a deferral period
+/// late.
 #[test]
 fn a_doorbell_that_another_displaces_releases_its_vcpu_in_time() {
     let arguments = ["--random", "1", "--near-limit", "--seed", "5041", "--json"];

@@ -8,7 +8,8 @@ use tactus_board::profile::Profile;
 
 use crate::harness::{On, assert_verdict, boot_text, once};
 
-/// A guest that makes, changes and deletes real-time vCPUs on both harts, so that all parts of the hypervisor run there.
+/// A guest that makes, changes and deletes real-time vCPUs on both harts, so that all parts of the hypervisor run
+/// there.
 const SYSTEM: &str = include_str!("../../systems/rt.toml");
 
 #[test]

@@ -5,7 +5,8 @@
 //! the more specific one stands first.
 //!
 //! Section numbers: "I" is The RISC-V Instruction Set Manual, Volume I, 20191213; "II" is Volume II, 20211203;
-//! "B" is RISC-V Bit-Manipulation ISA-extensions, 1.0.0; "C" is the chapter "CMO" of Volume I, 20240411, by its sections.
+//! "B" is RISC-V Bit-Manipulation ISA-extensions, 1.0.0; "C" is the chapter "CMO" of Volume I, 20240411, by its
+//! sections.
 
 use super::operand::{Fields, Operand, lists::*};
 use super::pattern::Pattern;

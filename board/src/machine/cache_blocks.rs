@@ -1,7 +1,7 @@
 //! Operations on cache blocks.
 //!
-//! "C" is the chapter "CMO" (1.0.0) of Volume I, 20240411, by its sections. Memory holds what harts have stored at once, so that
-//! `cbo.clean`, `cbo.flush` and `cbo.inval` change no content: they move lines in the timing models.
+//! "C" is the chapter "CMO" (1.0.0) of Volume I, 20240411, by its sections. Memory holds what harts have stored at
+//! once, so that `cbo.clean`, `cbo.flush` and `cbo.inval` change no content: they move lines in the timing models.
 
 use super::Machine;
 use super::translation::Quiet;
@@ -90,9 +90,9 @@ impl Machine {
         }
     }
 
-    /// Starts to fill a cache with the line that holds `address`. Nothing happens where the hart's L1 TLB does not have the
-    /// page, or an access would raise an exception or set a bit in a page table (C 4.2.2 and 6.3). Whether the block has
-    /// to end behind it.
+    /// Starts to fill a cache with the line that holds `address`. Nothing happens where the hart's L1 TLB does not have
+    /// the page, or an access would raise an exception or set a bit in a page table (C 4.2.2 and 6.3). Whether the
+    /// block has to end behind it.
     pub(crate) fn prefetch(
         &mut self,
         hart: &mut Hart,

@@ -70,8 +70,8 @@ pub enum BlockOperation {
 }
 
 impl Privileged {
-    /// Whether the current mode may execute an instruction on a cache block, whose bits are `bits`: what it has to do then
-    /// (C 5). `cbo.inval` flushes where one of the registers that count says so.
+    /// Whether the current mode may execute an instruction on a cache block, whose bits are `bits`: what it has to do
+    /// then (C 5). `cbo.inval` flushes where one of the registers that count says so.
     ///
     /// # Errors
     ///

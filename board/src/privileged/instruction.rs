@@ -105,7 +105,8 @@ impl Privileged {
 const OFFSET: u32 = 0x1f << 15;
 
 /// The transformed instruction (section 8.6.3) of the load, store, atomic, HLV, HSV or `cbo` `bits`, for `mtinst` and
-/// `htinst`; 0 for others. `offset` is the distance in bytes from the address that it computed to the one that faulted, 0 to 7.
+/// `htinst`; 0 for others. `offset` is the distance in bytes from the address that it computed to the one that faulted,
+/// 0 to 7.
 #[must_use]
 pub fn transformed(bits: u32, offset: u64) -> u64 {
     let Some(instruction) = decode(bits) else {

@@ -20,8 +20,8 @@ pub(super) struct Texts<'a> {
     /// What messages call the profile's own file.
     file: &'a str,
     text: &'a str,
-    /// The other profile: its file, and its text behind as many spaces as the profile itself has bytes, so that places in
-    /// the two differ.
+    /// The other profile: its file, and its text behind as many spaces as the profile itself has bytes, so that places
+    /// in the two differ.
     base: Option<(String, String)>,
 }
 

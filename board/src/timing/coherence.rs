@@ -89,7 +89,8 @@ impl Timing {
         cost
     }
 
-    /// `cbo.clean`, `cbo.flush` and `cbo.inval` of a line: how long until memory has it, or the caches no longer have it.
+    /// `cbo.clean`, `cbo.flush` and `cbo.inval` of a line: how long until memory has it, or the caches no longer have
+    /// it.
     pub(super) fn write_out(
         &mut self,
         hart: usize,
@@ -145,8 +146,8 @@ impl Timing {
         }
     }
 
-    /// The L2 cache reads the line behind one that is fetched as instructions, if it does that at all, does not have it and
-    /// has a place for it among its fills. Both are in one page of 4 KiB.
+    /// The L2 cache reads the line behind one that is fetched as instructions, if it does that at all, does not have it
+    /// and has a place for it among its fills. Both are in one page of 4 KiB.
     fn prefetch_next(&mut self, key: u64, now: u64) {
         let next = key + 4;
         let page = |key| self.address(key) >> 12;

@@ -1,8 +1,8 @@
 //! Main memory's timing: DRAM with open rows, or a fixed time; one channel that all share.
 //!
-//! A controller that queues writes ([`OpenRow::write_queue`]) serves reads first. It carries writes out when there has been
-//! no request for a time, when the queue is full, and when a line is read that is in it. Each opens the row of its line then,
-//! not before.
+//! A controller that queues writes ([`OpenRow::write_queue`]) serves reads first. It carries writes out when there has
+//! been no request for a time, when the queue is full, and when a line is read that is in it. Each opens the row of its
+//! line then, not before.
 //!
 //! Harts run in quanta, so that one may ask for a time that another has long passed. A request therefore never waits
 //! for more than one other request of each master: the time by which a hart is behind is not mistaken for a queue.

@@ -7,8 +7,8 @@ use super::platform::Platform;
 use crate::config::Vcpu;
 use crate::problem::Code;
 
-/// Judges `dispatch_ahead` of a real-time vCPU, and gives the longest lead in ticks; 0: it gets its hart at its deadline. `None`, noted: that it
-/// gets it ahead does not suit it.
+/// Judges `dispatch_ahead` of a real-time vCPU, and gives the longest lead in ticks; 0: it gets its hart at its
+/// deadline. `None`, noted: that it gets it ahead does not suit it.
 pub(super) fn check(
     judge: &mut Judge<'_>,
     platform: Option<&Platform>,

@@ -54,8 +54,9 @@ pub(super) fn needed(config: &Config) -> u32 {
     .fold(0, |parts, (part, _)| parts | part)
 }
 
-/// The hypervisor that a system with these needs is started with: the base, or the one that has all parts, or, in on-chip memory, another one
-/// that has all parts. There are no others, so that each hypervisor that runs is one that the benches have measured.
+/// The hypervisor that a system with these needs is started with: the base, or the one that has all parts, or, in
+/// on-chip memory, another one that has all parts. There are no others, so that each hypervisor that runs is one that
+/// the benches have measured.
 pub(super) const fn hypervisor(parts: u32, memory: HypervisorMemory) -> &'static str {
     match memory {
         HypervisorMemory::Onchip => HYPERVISOR_ONCHIP,

@@ -131,8 +131,8 @@ pub struct Options {
     pub jobs: Option<jobs::Watch>,
     /// Measure what these vCPUs pay to reload cache lines, while the pace is timed.
     pub reloads: Vec<reloads::Watched>,
-    /// See which cache lines these vCPUs use from when their timer wakes them until they wait, while the pace is timed. The
-    /// caches are emptied at each wake.
+    /// See which cache lines these vCPUs use from when their timer wakes them until they wait, while the pace is timed.
+    /// The caches are emptied at each wake.
     pub wakes: Vec<reloads::Watched>,
     /// See how accelerators are shared.
     pub sharing: Option<sharing::Watch>,
