@@ -201,7 +201,7 @@ fn send_software_interrupt(vcpu: &Vcpu) -> bool {
     vcpu.signal(signal::SOFTWARE) & signal::SOFTWARE == 0
 }
 
-/// All fences are done in full: of all addresses, all address spaces, and of instructions.
+/// Fences of translations are of all addresses and address spaces. Those of instructions include one, as it costs less than the caches that they empty.
 fn remote_fence(
     cx: &mut HartCtx,
     vcpu: &'static Vcpu,
@@ -209,15 +209,13 @@ fn remote_fence(
     mask: u64,
     base: u64,
 ) -> SbiResult {
-    let known = [
-        rfnc::REMOTE_FENCE_I,
-        rfnc::REMOTE_SFENCE_VMA,
-        rfnc::REMOTE_SFENCE_VMA_ASID,
-    ];
-    // One that a hypercall has made uses no translation, and waits for nothing but its next job.
-    if !known.contains(&function) || vcpu.is_made() {
-        return Err(SbiError::NOT_SUPPORTED);
-    }
+    let fences = match function {
+        // One that a hypercall has made uses no translation, and waits for nothing but its next job.
+        _ if vcpu.is_made() => return Err(SbiError::NOT_SUPPORTED),
+        rfnc::REMOTE_FENCE_I => signal::FENCES | signal::FENCE_I,
+        rfnc::REMOTE_SFENCE_VMA | rfnc::REMOTE_SFENCE_VMA_ASID => signal::FENCES,
+        _ => return Err(SbiError::NOT_SUPPORTED),
+    };
     let targets = targets(vcpu, mask, base)?;
     let vm = vcpu.vm;
     let mut waits = 0;
@@ -227,8 +225,7 @@ fn remote_fence(
             continue;
         }
         if index == vcpu.index {
-            arch::fence_guest_translations();
-            arch::fence_instructions();
+            arch::fence_guest(fences & signal::FENCE_I != 0);
             continue;
         }
         numbers[index] = target
@@ -236,7 +233,7 @@ fn remote_fence(
             .fetch_add(1, Ordering::SeqCst)
             .wrapping_add(1);
         // Should it leave its hart from now on, it tells.
-        target.signal(signal::FENCES | signal::awaits(vcpu.index));
+        target.signal(fences | signal::awaits(vcpu.index));
         if !target.state.has_left() {
             waits |= 1 << index;
         }

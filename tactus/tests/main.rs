@@ -12,6 +12,7 @@ mod check;
 mod colours;
 mod counters;
 mod distribution;
+mod fences;
 mod figure6;
 mod freertos;
 mod gdb;

@@ -110,8 +110,7 @@ pub fn handle_signals(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     if signals & signal::FENCES != 0 {
         // Counted before it was told.
         let asked = vcpu.fences_asked.load(Ordering::Relaxed);
-        arch::fence_guest_translations();
-        arch::fence_instructions();
+        arch::fence_guest(signals & signal::FENCE_I != 0);
         vcpu.fences_done.store(asked, Ordering::Release);
         notify_fence_waiters(cx, vcpu, signals);
     }

@@ -156,11 +156,11 @@ fn load_registers(
     }
     if came || !vcpu.alone && is_other_vcpu_of_vm(local, vcpu) {
         cold_path();
-        // Cached translations and instructions are another vCPU's of the same VM, or this one's of a time before it
-        // changed them elsewhere, or the VM's virtual devices were closed.
+        // Cached translations are another vCPU's of the same VM, or this one's of a time before it changed them
+        // elsewhere, or the VM's virtual devices were closed. Instructions are the same for all vCPUs of a VM; a fence of
+        // instructions that concerns this vCPU was done on the hart that it had then.
         arch::fence_own_stage2();
-        arch::fence_guest_translations();
-        arch::fence_instructions();
+        arch::fence_guest(came);
     }
     body.uses_fpu & !fpu_ready
 }

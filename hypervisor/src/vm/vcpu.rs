@@ -29,7 +29,7 @@ pub mod signal {
     pub const STOP: u32 = 1 << 0;
     /// A software interrupt has been sent to it.
     pub const SOFTWARE: u32 = 1 << 1;
-    /// Fences are asked of it.
+    /// Fences are asked of it: of translations.
     pub const FENCES: u32 = 1 << 2;
     /// Its VM may not write the page of a virtual device any more, of which the hart that it runs on may know nothing yet.
     pub const CLOSED: u32 = 1 << 3;
@@ -37,6 +37,8 @@ pub mod signal {
     pub const RECHECK_CLOSED_PAGE: u32 = 1 << 4;
     /// Its VM's doorbells were rung, or device interrupts completed, too early to interrupt its hart (protocol I1).
     pub const EARLY: u32 = 1 << 5;
+    /// With [`FENCES`]: of instructions, too.
+    pub const FENCE_I: u32 = 1 << 6;
     /// Those that a vCPU takes notice of while it runs.
     pub const OF_RUNNING: u32 = SOFTWARE | FENCES | CLOSED | EARLY;
     /// From this bit on: the vCPUs of its VM, by index, that wait for its fences, with [`FENCES`].

@@ -87,8 +87,10 @@ pub fn raise_software_interrupt() {
     csr::set!(csr::SIP, csr::SSI);
 }
 
-/// Drops what this hart's translation cache holds of the current VM's own (VS-stage) translations.
-pub fn fence_guest_translations() {
+/// Drops what this hart's translation cache holds of the current VM's own (VS-stage) translations; `instructions`: and
+/// makes the hart fetch what has been stored as instructions, which empties its L1 cache of them.
+#[inline(always)]
+pub fn fence_guest(instructions: bool) {
     // Safety: a fence; drops cached state only.
     unsafe {
         core::arch::asm!(
@@ -98,13 +100,10 @@ pub fn fence_guest_translations() {
             ".option pop",
             options(nostack)
         );
+        if instructions {
+            core::arch::asm!("fence.i", options(nostack));
+        }
     }
-}
-
-/// Makes this hart fetch what has been stored as instructions.
-pub fn fence_instructions() {
-    // Safety: a fence.
-    unsafe { core::arch::asm!("fence.i", options(nostack)) }
 }
 
 /// Drops the second-stage translations of the current VM that this hart has cached.
