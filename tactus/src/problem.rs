@@ -171,6 +171,8 @@ codes! {
     BadWarmLines = "bad-warm-lines", Error;
     /// A list of warm lines of another image, or of another board.
     StaleWarmLines = "stale-warm-lines", Warning;
+    /// A list of warm lines of a vCPU that has its hart at its deadlines, when nothing is prefetched.
+    UnusedWarmLines = "unused-warm-lines", Warning;
     /// `system.toml` itself cannot be read.
     Unreadable = "unreadable", Environment;
     /// An artifact of this project that is not there and cannot be made.

@@ -186,7 +186,13 @@ fn in_order(
     };
     if budget.value > limit {
         // A budget is rounded up to ticks, and what limits it down.
-        let most = Nanoseconds(profile.ticks_within(limit) * tick(profile).0);
+        let most = profile.ticks_within(limit);
+        let cure = if most < least_budget(profile) {
+            format!("use a longer {what}")
+        } else {
+            let most = Nanoseconds(most * tick(profile).0);
+            format!("use at most {most}, or a longer {what}")
+        };
         judge.note(
             Code::BadReservation,
             &budget.span,
@@ -195,7 +201,7 @@ fn in_order(
                 "the budget of {title}, {}, does not fit before its {what}, {limit}",
                 budget.value
             ),
-            format!("use at most {most}, or a longer {what}"),
+            cure,
         );
         return false;
     }

@@ -260,6 +260,7 @@ fault_tests! {
     missing_file = "missing-file",
     bad_warm_lines = "bad-warm-lines",
     stale_warm_lines = "stale-warm-lines",
+    unused_warm_lines = "unused-warm-lines",
     directory = "directory",
     bad_image = "bad-image",
     image_fit = "image-fit",

@@ -46,6 +46,7 @@ pub(super) fn check(judge: &mut Judge<'_>, guests: &[GuestFiles]) -> Lists {
             let Some(list) = read(judge, vcpu, name, &title) else {
                 continue;
             };
+            unused(judge, vcpu, name, &title);
             let made_from =
                 digest.get_or_insert_with(|| guest.image.as_ref().map(|image| image.digest()));
             stale(judge, &list, vm, number, made_from.as_deref());
@@ -113,6 +114,21 @@ fn read(judge: &mut Judge<'_>, vcpu: &Vcpu, name: &At<FileName>, title: &str) ->
         judge.add(problem);
     }
     list.filter(|_| is_whole)
+}
+
+/// Warns of a list that the hypervisor never uses: of a vCPU that has its hart at its deadlines.
+fn unused(judge: &mut Judge<'_>, vcpu: &Vcpu, name: &At<FileName>, title: &str) {
+    let of_all = &judge.config.system.dispatch_ahead;
+    let is_ahead = vcpu.dispatch_ahead.as_ref().or(of_all.as_ref());
+    if !is_ahead.is_some_and(|given| given.value) {
+        judge.note(
+            Code::UnusedWarmLines,
+            &name.span,
+            "never used",
+            format!("{title} has its hart at its deadlines, and warm lines are for the time before"),
+            "add `dispatch_ahead = true`, or remove `warm`",
+        );
+    }
 }
 
 /// Warns of a list of vCPU `number` that was made from another image than that of its VM, or on another board.
