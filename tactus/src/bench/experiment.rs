@@ -477,7 +477,10 @@ pub struct PassageSource {
     pub from: String,
     /// The second.
     pub to: String,
-    /// Of all passages.
+    /// So many passages do not count: the first ones.
+    #[serde(default)]
+    pub skip: usize,
+    /// Of all others.
     #[serde(default)]
     pub take: Statistic,
 }

@@ -391,12 +391,18 @@ fn calls(source: &CallsSource, facts: &Facts, done: &Done) -> Result<f64, String
 }
 
 fn passage(source: &PassageSource, facts: &Facts, done: &Done) -> Result<f64, String> {
-    let PassageSource { from, to, .. } = source;
+    let PassageSource { from, to, skip, .. } = source;
     let passages = done.watched.passages(&facts.hits, from, to)?;
-    source
-        .take
-        .of(&passages)
-        .ok_or_else(|| format!("no hart went from `{from}` to `{to}`"))
+    passages
+        .get(*skip..)
+        .and_then(|counted| source.take.of(counted))
+        .ok_or_else(|| match skip {
+            0 => format!("no hart went from `{from}` to `{to}`"),
+            _ => format!(
+                "harts went {} times from `{from}` to `{to}`",
+                passages.len()
+            ),
+        })
 }
 
 fn stay(source: &StaySource, facts: &Facts, done: &Done) -> Result<f64, String> {

@@ -653,6 +653,10 @@ impl Run {
             .devices()
             .position(|(name, ..)| name == crate::fabric::DEVICE);
         let fabric = fabric.map(|place| place as u16);
+        let mut paths = Paths::new(options.paths.as_deref().cloned().unwrap_or_default());
+        if options.stays.is_some() {
+            paths.count_no_more();
+        }
         Ok(Self {
             board,
             lines,
@@ -665,7 +669,7 @@ impl Run {
             hits: Hits::new(&options.probes),
             meters: vec![Meter::default(); board_harts],
             stays: Stays::default(),
-            paths: Paths::new(options.paths.as_deref().cloned().unwrap_or_default()),
+            paths,
             jobs: Jobs::new(options.jobs.clone()),
             sharing: Sharing::new(options.sharing, fabric, plan.vms.len()),
             ends,
@@ -1039,8 +1043,14 @@ impl Run {
                     }
                     EventKind::Interrupt { .. } => self.stays.trap(cycle, hart, true),
                     EventKind::Exception { .. } => self.stays.trap(cycle, hart, false),
-                    EventKind::Probe { probe, .. } if probe == from => self.stays.count_from(cycle),
-                    EventKind::Probe { probe, .. } if probe == to => self.stays.count_no_more(),
+                    EventKind::Probe { probe, .. } if probe == from => {
+                        self.stays.count_from(cycle);
+                        self.paths.count_from(cycle);
+                    }
+                    EventKind::Probe { probe, .. } if probe == to => {
+                        self.stays.count_no_more();
+                        self.paths.count_no_more();
+                    }
                     _ => {}
                 }
             }

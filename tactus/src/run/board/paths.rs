@@ -178,6 +178,8 @@ pub struct Paths {
     watch: Watch,
     paths: BTreeMap<Path, Stretches>,
     harts: Vec<Hart>,
+    /// Stretches that begin before this cycle do not count; `None`: none do.
+    from: Option<u64>,
 }
 
 /// A hart, as far as its stretches are concerned.
@@ -228,8 +230,19 @@ impl Paths {
     pub fn new(watch: Watch) -> Self {
         Self {
             watch,
+            from: Some(0),
             ..Self::default()
         }
+    }
+
+    /// Stretches that begin at `cycle` or later count.
+    pub fn count_from(&mut self, cycle: u64) {
+        self.from = Some(cycle);
+    }
+
+    /// Stretches that end from now on do not count.
+    pub fn count_no_more(&mut self) {
+        self.from = None;
     }
 
     /// They, in a fixed order.
@@ -362,6 +375,9 @@ impl Paths {
     }
 
     fn add(&mut self, stretch: &Stretch, end: End, cycle: u64, hart: u16, spent: &Spent) {
+        if self.from.is_none_or(|from| stretch.since < from) {
+            return;
+        }
         let path = Path {
             cause: stretch.cause,
             looked: stretch.looked,
@@ -599,6 +615,34 @@ mod tests {
             guest: Some(vm + 1),
             privilege: Privilege::Supervisor,
         }
+    }
+
+    #[test]
+    fn stretches_count_within_the_window() {
+        let mut paths = Paths::new(Watch {
+            looks: Vec::new(),
+            real_time: vec![0],
+        });
+        let stretch = |paths: &mut Paths, from, to| {
+            paths.trap(from, 0, Cause::Wait);
+            paths.turn(from, 0, &Spent::default(), HYPERVISOR);
+            paths.turn(to, 0, &Spent::default(), guest(0));
+        };
+        paths.turn(1, 0, &Spent::default(), guest(0));
+        paths.count_no_more();
+        stretch(&mut paths, 10, 100);
+        paths.count_from(200);
+        stretch(&mut paths, 199, 290);
+        stretch(&mut paths, 300, 330);
+        paths.trap(400, 0, Cause::Wait);
+        paths.turn(400, 0, &Spent::default(), HYPERVISOR);
+        paths.count_no_more();
+        paths.turn(490, 0, &Spent::default(), guest(0));
+        let found: Vec<(u64, u64)> = paths
+            .iter()
+            .map(|(_, stretches)| (stretches.count, stretches.max))
+            .collect();
+        assert_eq!(found, [(1, 30)]);
     }
 
     #[test]
