@@ -22,6 +22,9 @@
 #define TACTUS_INTERRUPT_PAGE 12
 #define TACTUS_INTERRUPT_END 13
 #define TACTUS_ACCELERATOR_REQUESTS 14
+#define TACTUS_CALL_SERVE 15
+#define TACTUS_CALL 16
+#define TACTUS_CALL_REPLY 17
 
 /* Errors of the SBI (specification, chapter "Binary Encoding"). */
 #define TACTUS_FAILED -1

@@ -4,6 +4,7 @@
 //! aligned). It is a [`Header`] and then one table after the other in the order of the header's counts;
 //! all fields are little-endian. The segments' contents follow in the same image.
 
+mod calls;
 mod check;
 mod ready_queue;
 pub mod warm;
@@ -13,7 +14,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// First eight bytes of a blob.
 pub const MAGIC: [u8; 8] = *b"TACTUS\0\x1a";
 /// Version of this layout; the hypervisor refuses any other.
-pub const VERSION: u32 = 13;
+pub const VERSION: u32 = 14;
 /// A budget is no less than so many times [`Header::interrupt_ticks`]: an interrupt that is under way when a job gets
 /// the hart is charged to it, and less would be left of a smaller budget than it may lack.
 pub const LEAST_BUDGET: u64 = 2;
@@ -36,6 +37,10 @@ pub mod limit {
     pub const PERIOD_TICKS: u64 = u32::MAX as u64;
     /// Longest that a vCPU gets its hart ahead of its deadline, and that nothing is begun there before, in ticks.
     pub const LEAD_TICKS: u64 = u16::MAX as u64;
+    /// Longest call of another VM, in ticks.
+    pub const CALL_TICKS: u64 = u16::MAX as u64;
+    /// Calls within each other, at most: the VMs of a chain of calls, without its caller.
+    pub const CALL_DEPTH: usize = 4;
     /// Bytes of one message.
     pub const MESSAGE: usize = 4096;
     /// Messages that wait at one end of a channel.
@@ -152,8 +157,10 @@ pub mod part {
     pub const BUDGET_MODES: u32 = 1 << 5;
     /// vCPUs that get their harts ahead of their deadlines.
     pub const DISPATCH_AHEAD: u32 = 1 << 6;
+    /// Calls between VMs.
+    pub const CALLS: u32 = 1 << 7;
     /// All of them.
-    pub const ALL: u32 = (1 << 7) - 1;
+    pub const ALL: u32 = (1 << 8) - 1;
 }
 
 /// The queue of the ready best-effort vCPUs of the system.
@@ -452,9 +459,13 @@ pub struct ChannelEnd {
     /// The channel's number within that VM: its doorbell is `CHANNEL_SOURCE + peer_channel`.
     pub peer_channel: u32,
     /// Capacity of its queue for this VM, in messages, at most [`limit::MESSAGES`]; 0: no messages in this direction.
-    pub messages: u32,
+    pub messages: u16,
     /// Most bytes of a message, at most [`limit::MESSAGE`].
-    pub message_size: u32,
+    pub message_size: u16,
+    /// Its VM may call the one at the other end ([`crate::hypercall::CALL`]), and is served for so many ticks at most, up
+    /// to [`limit::CALL_TICKS`]; 0: it may not. No chain of such VMs is longer than [`limit::CALL_DEPTH`], so that none
+    /// calls itself.
+    pub call_ticks: u32,
 }
 
 /// The tables of a blob, borrowed from its bytes.

@@ -99,6 +99,31 @@ pub const INTERRUPT_END: usize = 13;
 /// and in `close`, or `waits` is neither 0 nor 1.
 pub const ACCELERATOR_REQUESTS: usize = 14;
 
+/// `call_serve(entry, stack)`: from now on calls of the caller's VM begin at the guest-physical address `entry`, at
+/// supervisor level without translation, interrupts disabled, with `stack` in `sp`, the present values of `gp` and `tp`,
+/// the calling VM's channel in `a0`, by its number here, and the message in `a1` to `a5` and `t0` to `t2`. What is in all
+/// other registers, those for translation and interrupts included, is what the call before has left there; before the
+/// first it is zero. There is no floating-point unit. With `entry` 0 there are no more calls.
+///
+/// A call is served on its caller's hart, in its time, and one at a time; nothing else has the hart until it ends. It
+/// ends with [`CALL_REPLY`]. Whatever traps to the hypervisor but further calls, and a call that takes longer than the
+/// caller's channel allows, is a fault of the VM that serves.
+///
+/// `INVALID_ADDRESS`: `entry` is not in the VM's memory or odd; `DENIED`: no VM may call the caller's.
+pub const CALL_SERVE: usize = 15;
+/// The cause of the fault of a VM whose service has taken too long: one that the privileged specification leaves to
+/// custom use.
+pub const CALL_TOO_LONG_CAUSE: u64 = 24;
+/// `call(channel, ...)`: calls the VM at the other end of the channel. The message is in `a1` to `a5` and `t0` to `t2`,
+/// where the reply is when `a0` is zero; otherwise these registers are as before, but for `a1`.
+///
+/// `INVALID_PARAM`: no such channel, or it has no calls; `DENIED`: that VM serves none at present; `FAILED`: it has
+/// faulted or taken too long; `TIMEOUT` ([`TIMEOUT_ERROR`]), of calls from within a call only: less time is left for
+/// that than this one may take.
+pub const CALL: usize = 16;
+/// `call_reply()`: ends a call with the reply in `a1` to `a5` and `t0` to `t2`. Does not return. Allowed within calls only.
+pub const CALL_REPLY: usize = 17;
+
 /// The value of [`ACCELERATOR_REQUESTS`]: sets of interfaces, each shifted left by the interface's number.
 pub mod interface_event {
     /// All interfaces.

@@ -45,6 +45,7 @@ const PARTS: u32 = {
     }
     bits(cfg!(feature = "accelerators"), part::ACCELERATORS)
         | bits(cfg!(feature = "budget-modes"), part::BUDGET_MODES)
+        | bits(cfg!(feature = "calls"), part::CALLS)
         | bits(cfg!(feature = "dispatch-ahead"), part::DISPATCH_AHEAD)
         | bits(cfg!(feature = "messages"), part::MESSAGES)
         | bits(cfg!(feature = "migration"), part::MIGRATION)
@@ -152,6 +153,8 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     }
     #[cfg(feature = "dispatch-ahead")]
     blob.check_warm_ranges().map_err(Refusal::Blob)?;
+    #[cfg(feature = "calls")]
+    blob.check_calls().map_err(Refusal::Blob)?;
     if blob.header.uart_base != 0 {
         // Safety: the tool gives the UART to no guest, and the blob's checksum says that the tool wrote this.
         unsafe { console::use_uart(blob.header.uart_base, blob.header.uart_source != 0) };

@@ -10,6 +10,7 @@
     not(all(
         feature = "accelerators",
         feature = "budget-modes",
+        feature = "calls",
         feature = "legacy-sbi",
         feature = "messages",
         feature = "migration",
@@ -74,6 +75,9 @@ mod realtime;
 mod sbi;
 #[cfg(target_os = "none")]
 mod sched;
+#[cfg(target_os = "none")]
+#[cfg_attr(not(feature = "calls"), path = "base/service.rs")]
+mod service;
 #[cfg(target_os = "none")]
 mod sync;
 #[cfg(target_os = "none")]

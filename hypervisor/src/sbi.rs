@@ -18,6 +18,7 @@ use crate::hart::context::HartCtx;
 use crate::message;
 use crate::realtime::{self, requests};
 use crate::sched::{block, signals};
+use crate::service;
 use crate::system::system;
 use crate::vm::Vcpu;
 use crate::vm::vcpu::{State, signal};
@@ -88,6 +89,12 @@ extern "C" fn further(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Exit {
         return Exit::leave();
     }
     let registers = &cx.bodies.of(vcpu).context.registers;
+    if service::is_call(registers) {
+        let channel = registers[10];
+        let result = service::call(cx, vcpu, channel);
+        AnswerTo::Registers.give(&mut cx.bodies.of(vcpu).context.registers, result);
+        return look::go_on(cx, vcpu);
+    }
     let [a0, a1, a2, a3, a4, a5, function, extension] =
         *registers[10..].first_chunk().expect("32 registers");
     let arguments = [a0, a1, a2, a3, a4, a5];
@@ -373,6 +380,7 @@ pub fn tactus(
         hypercall::ACCELERATOR_REQUESTS => {
             accelerators::requests(cx, vcpu, [a0, a1, a2, a3], !by_memory)
         }
+        hypercall::CALL_SERVE if !by_memory => service::serve(cx, vcpu, a0, a1),
         hypercall::RT_YIELD if !by_memory => realtime::end_job(cx, vcpu),
         _ => Err(SbiError::NOT_SUPPORTED),
     })

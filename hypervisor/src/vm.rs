@@ -8,6 +8,7 @@ use crate::arch::context::Exception;
 use crate::body::Body;
 use crate::interrupt_page::Page;
 use crate::log::Line;
+use crate::service::Service;
 use crate::sync::{Apart, Owned};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
 #[cfg(feature = "dispatch-ahead")]
@@ -124,6 +125,8 @@ pub struct Vm {
     pub early_rings: AtomicU32,
     /// Its physical sources, bit `n` for source `n`, that it has completed too early for that hart. They are still claimed.
     early_completions: AtomicU64,
+    /// What it does for others, by calls.
+    pub service: Service,
 }
 
 const _: () = assert!(core::mem::offset_of!(Vm, devices) == 64);
@@ -156,6 +159,7 @@ impl Vm {
             }),
             early_rings: AtomicU32::new(0),
             early_completions: AtomicU64::new(0),
+            service: Service::new(),
             ticks: Array([const { AtomicU64::new(0) }; limit::HARTS]),
         }
     }

@@ -509,6 +509,8 @@ pub struct Channel {
     pub messages: u32,
     /// Bytes that each may have.
     pub message_size: u32,
+    /// How long a call of the second VM by the first may take; 0: there are no calls.
+    pub calls: Nanoseconds,
     /// For each end, the VM's index and the channel's number within it.
     pub ends: [(usize, usize); 2],
 }

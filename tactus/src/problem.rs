@@ -165,6 +165,8 @@ codes! {
     BadInterrupt = "bad-interrupt", Error;
     /// An interrupt source given twice.
     InterruptTwice = "interrupt-twice", Error;
+    /// Calls within calls, too many in a row.
+    CallDepth = "call-depth", Error;
     /// Channels larger than the addresses kept for them.
     ChannelSpace = "channel-space", Error;
     /// A list of warm lines that the vCPU cannot have.

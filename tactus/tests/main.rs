@@ -8,6 +8,7 @@ mod ahead;
 mod attack;
 mod bench_board;
 mod boot;
+mod calls;
 mod check;
 mod colours;
 mod counters;

@@ -42,6 +42,7 @@
 #![cfg(target_arch = "riscv64")]
 
 pub mod accelerator;
+pub mod call;
 pub mod channel;
 pub mod console;
 pub mod csr;

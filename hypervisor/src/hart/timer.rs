@@ -121,6 +121,13 @@ impl Timer {
         self.dirty = true;
     }
 
+    /// The hardware's timer has been used for something else.
+    #[cfg(feature = "calls")]
+    pub const fn reuse(&mut self) {
+        self.armed = 0;
+        self.dirty = true;
+    }
+
     /// The current vCPU leaves the hart: its slice and its budget are due no more.
     #[inline(always)]
     pub const fn end(&mut self, now: u64) {

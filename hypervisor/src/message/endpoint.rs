@@ -71,7 +71,7 @@ pub fn endpoints(
         let first = slots;
         slots += slots_size(end);
         Endpoint {
-            mailbox: Lock::new(Mailbox::new(end.messages)),
+            mailbox: Lock::new(Mailbox::new(u32::from(end.messages))),
             slots: first,
         }
     })

@@ -233,6 +233,7 @@ impl Vm {
             (life.ending.unwrap_or(End::Shutdown), piece as usize)
         };
         if piece == 0 {
+            self.service.close();
             self.reset_devices();
             accelerators::end(cx, self);
             return false;

@@ -4,8 +4,9 @@ use tactus_abi::blob::limit;
 use tactus_abi::map;
 use tactus_planning::placement::Extent;
 
+use super::calls;
 use super::judge::Judge;
-use crate::config::{self, Address, At, Size, Span};
+use crate::config::{self, Address, At, Nanoseconds, Size, Span};
 use crate::plan::ChannelEnd;
 use crate::problem::{Code, count};
 
@@ -23,6 +24,7 @@ pub(super) struct Channel {
     pub(super) size: Size,
     pub(super) messages: u32,
     pub(super) message_size: u32,
+    pub(super) calls: Nanoseconds,
     pub(super) ends: [(usize, usize); 2],
 }
 
@@ -118,9 +120,11 @@ pub(super) fn check<'c>(judge: &mut Judge<'c>) -> Channels {
             size: size.value,
             messages,
             message_size,
+            calls: calls::time(judge, channel, &title),
             ends: [(a, numbers[0]), (b, numbers[1])],
         });
     }
+    calls::check(judge, &result.channels);
     result
 }
 

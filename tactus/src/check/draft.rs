@@ -124,6 +124,7 @@ impl Parts {
                 }),
                 messages: channel.messages,
                 message_size: channel.message_size,
+                calls: channel.calls,
                 ends: channel.ends,
             });
         let nowhere = Extent::new(0, 0);

@@ -6,6 +6,7 @@
 mod accelerators;
 mod ahead;
 mod allowance;
+mod calls;
 mod chains;
 mod channels;
 mod colours;

@@ -8,7 +8,7 @@ use crate::config::{At, Config, HypervisorMemory, Size};
 use crate::guest_image::extent_text;
 
 /// The optional parts, each with what the summary calls it.
-const NAMES: [(u32, &str); 7] = [
+const NAMES: [(u32, &str); 8] = [
     (part::ACCELERATORS, "accelerators"),
     (part::MESSAGES, "messages"),
     (part::MIGRATION, "migration"),
@@ -16,6 +16,7 @@ const NAMES: [(u32, &str); 7] = [
     (part::RESERVATION_CALLS, "reservations by hypercall"),
     (part::BUDGET_MODES, "budget modes"),
     (part::DISPATCH_AHEAD, "dispatch ahead"),
+    (part::CALLS, "calls"),
 ];
 
 /// The parts that a description needs: bits of [`part`].
@@ -40,6 +41,13 @@ pub(super) fn needed(config: &Config) -> u32 {
     [
         (part::ACCELERATORS, config.accelerators.is_some()),
         (part::MESSAGES, has_messages),
+        (
+            part::CALLS,
+            config
+                .channels
+                .iter()
+                .any(|channel| channel.calls.is_some()),
+        ),
         (part::MIGRATION, migrates),
         (part::READY_QUEUE, queue_in_hardware),
         (part::RESERVATION_CALLS, config.vms.iter().any(reserves)),

@@ -6,6 +6,7 @@ use tactus_abi::blob::{ReadyQueue, limit};
 use tactus_abi::map::MEGAPAGE_SIZE;
 use tactus_planning::placement::Extent;
 
+use super::calls;
 use super::judge::Judge;
 use crate::config::{At, DEFAULT_SLICE, Nanoseconds, Share, Size, cure_of_unknown};
 use crate::fabric;
@@ -52,10 +53,12 @@ pub(super) fn check(judge: &mut Judge<'_>) -> Option<Platform> {
     let design = design(judge, &mut profile);
     let ready_queue = ready_queue(judge, &mut profile);
     deferral_period(judge, &mut profile);
+    let harts = harts(judge, &profile);
+    count_calls(judge, &mut profile, harts);
     Some(Platform {
         design,
         ready_queue,
-        harts: harts(judge, &profile),
+        harts,
         memory: Extent::new(profile.memory.base.0, memory(judge, &profile).0),
         slice_ticks: slice_ticks(judge, &profile),
         reserve: reserve(judge),
@@ -186,6 +189,13 @@ fn slice_ticks(judge: &mut Judge<'_>, profile: &Profile) -> u64 {
     let default = format!("for the default of {DEFAULT_SLICE}");
     in_range(judge, slice, "a time slice", SLICE_MIN..=SLICE_MAX, default);
     profile.ticks_within(slice.value)
+}
+
+/// A call keeps the hart from all others until it ends, and its caller beyond its budget.
+fn count_calls(judge: &Judge<'_>, profile: &mut Profile, harts: u32) {
+    let longest = calls::longest(judge.config, harts).0;
+    profile.overheads.blocking.0 += longest;
+    profile.overheads.job.0 += longest;
 }
 
 /// The system's own deferral period takes the place of the profile's.

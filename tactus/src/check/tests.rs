@@ -287,6 +287,7 @@ fault_tests! {
     guest_overlap = "guest-overlap",
     bad_interrupt = "bad-interrupt",
     interrupt_twice = "interrupt-twice",
+    call_depth = "call-depth",
     channel_space = "channel-space",
     no_artifact = "no-artifact",
     tiles = "tiles",
@@ -1216,6 +1217,28 @@ pub(crate) fn guaranteed_image() -> (crate::image::Image, crate::plan::Plan) {
 pub(crate) fn shared_image() -> (crate::image::Image, crate::plan::Plan) {
     let channels = "[[channel]]\nname = \"other\"\nbetween = [\"rtos\", \"gpos\"]\nsize = \"4KiB\"\n[[channel]]\nname = \"regions\"\nbetween = [\"gpos\", \"manager\"]\nsize = \"4KiB\"\n";
     image_of(&format!("{SHARED}{channels}"))
+}
+
+/// The image of three VMs, of which the first calls the second, and that the third.
+pub(crate) fn calls_image() -> (crate::image::Image, crate::plan::Plan) {
+    let vm = |name: &str| {
+        format!(
+            "[[vm]]\nname = \"{name}\"\nimage = \"guest.elf\"\nmemory = \"4MiB\"\n[[vm.vcpu]]\nclass = \"be\"\n"
+        )
+    };
+    let channel = |name: &str, between: &str, calls: &str| {
+        format!(
+            "[[channel]]\nname = \"{name}\"\nbetween = [{between}]\nsize = \"4KiB\"\ncalls = \"{calls}\"\n"
+        )
+    };
+    image_of(&format!(
+        "[system]\nplatform = \"qemu-virt\"\nharts = 2\n{}{}{}{}{}",
+        vm("first"),
+        vm("second"),
+        vm("third"),
+        channel("one", "\"first\", \"second\"", "10us"),
+        channel("other", "\"second\", \"third\"", "2us"),
+    ))
 }
 
 /// The image of two VMs with lists of warm lines.

@@ -125,7 +125,9 @@ fn unused(judge: &mut Judge<'_>, vcpu: &Vcpu, name: &At<FileName>, title: &str) 
             Code::UnusedWarmLines,
             &name.span,
             "never used",
-            format!("{title} has its hart at its deadlines, and warm lines are for the time before"),
+            format!(
+                "{title} has its hart at its deadlines, and warm lines are for the time before"
+            ),
             "add `dispatch_ahead = true`, or remove `warm`",
         );
     }

@@ -484,6 +484,8 @@ pub struct Channel {
     pub messages: Option<At<u32>>,
     /// Bytes of a message.
     pub message_size: Option<At<Size>>,
+    /// The first VM may call the second, and each call is served for so long at most.
+    pub calls: Option<At<Nanoseconds>>,
 }
 
 impl Channel {

@@ -164,6 +164,7 @@ const CHANNEL: &[Key] = &[
     ("size", "\"4KiB\""),
     ("messages", "8"),
     ("message_size", "\"256B\""),
+    ("calls", "\"10us\""),
 ];
 const CHAIN: &[Key] = &[
     ("name", "\"brake\""),
@@ -927,6 +928,7 @@ fn read_channel(reader: &mut Reader, mut table: Table<'_>) -> Channel {
         size: table.required(reader, "size"),
         messages: table.optional(reader, "messages"),
         message_size: table.optional(reader, "message_size"),
+        calls: table.optional(reader, "calls"),
     };
     table.finish(reader);
     channel

@@ -118,8 +118,9 @@ impl Tables {
             .extend(vm.channels.iter().map(|end| ChannelEnd {
                 peer_vm: end.peer as u32,
                 peer_channel: end.peer_number as u32,
-                messages: plan.channels[end.channel].messages,
-                message_size: plan.channels[end.channel].message_size,
+                messages: plan.channels[end.channel].messages as u16,
+                message_size: plan.channels[end.channel].message_size as u16,
+                call_ticks: call_ticks(plan, index, end),
             }));
     }
 
@@ -252,6 +253,17 @@ fn header(plan: &Plan, tables: &Tables, length: usize) -> Header {
         warm_ranges: tables.warm_ranges.len() as u32,
         cache_line: plan.cache_line as u16,
         prefetches: harts.extensions.iter().any(|name| name == "zicbop").into(),
+    }
+}
+
+/// How long a call by this end of a channel may take; 0: its VM does not call.
+fn call_ticks(plan: &Plan, vm: u32, end: &plan::ChannelEnd) -> u32 {
+    let channel = &plan.channels[end.channel];
+    let [(caller, _), _] = channel.ends;
+    if caller == vm as usize {
+        plan.profile.ticks_for(channel.calls) as u32
+    } else {
+        0
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use tactus_abi::bitstream::REGION_BYTES;
 use tactus_abi::blob::warm::WarmRange;
 use tactus_abi::blob::{
-    Blob, Class, Error, Header, Migration, NONE, OnFault, RealTimePolicy, Vcpu, Vm, checksum,
-    name_text, region,
+    Blob, ChannelEnd, Class, Error, Header, Migration, NONE, OnFault, RealTimePolicy, Vcpu, Vm,
+    checksum, name_text, part, region,
 };
 use tactus_abi::map::{DEVICETREE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE, RAM_BASE};
 use tactus_planning::placement::Extent;
@@ -14,7 +14,7 @@ use zerocopy::IntoBytes;
 
 use super::{Image, blob};
 use crate::check::tests::{
-    guaranteed_image, migrating_image, rich_image, shared_image, spare_uart_image,
+    calls_image, guaranteed_image, migrating_image, rich_image, shared_image, spare_uart_image,
     unseparated_image, warm_image,
 };
 use crate::plan::{ConsoleLine, Plan};
@@ -567,4 +567,35 @@ fn warm_lines_that_are_none_are_refused() {
             parse(&|blob| blob[line..line + 2].copy_from_slice(&bytes.to_le_bytes()));
         assert_eq!(refused_line, refused, "{bytes}");
     }
+}
+
+/// Calls come through the blob at their caller's end, in ticks; a hypervisor refuses those that are beyond the limits.
+#[test]
+fn calls_come_through_the_blob() {
+    with_blob_of(calls_image(), |_, _, blob| {
+        let ends = |vm: usize| {
+            let ends = blob.channel_ends_of(&blob.vms[vm]).iter();
+            ends.map(|end| end.call_ticks).collect::<Vec<_>>()
+        };
+        // Ticks of 100 ns.
+        assert_eq!(
+            [ends(0), ends(1), ends(2)],
+            [vec![100], vec![0, 20], vec![0]]
+        );
+        assert_eq!(blob.header.parts & part::CALLS, part::CALLS);
+        assert_eq!(blob.check_calls(), Ok(()));
+        let with = |change: &dyn Fn(&mut [ChannelEnd])| {
+            let mut ends = blob.channel_ends.to_vec();
+            change(&mut ends);
+            let mut changed: Blob<'_> = *blob;
+            changed.channel_ends = &ends;
+            changed.check_calls()
+        };
+        let too_long = Err(Error::Table("a call's time out of range"));
+        assert_eq!(with(&|ends| ends[0].call_ticks = 65_536), too_long);
+        assert_eq!(with(&|ends| ends[0].call_ticks = 65_535), Ok(()));
+        // The last VM calls the second.
+        let too_deep = Err(Error::Table("calls within calls too deep"));
+        assert_eq!(with(&|ends| ends[3].call_ticks = 1), too_deep);
+    });
 }

@@ -604,6 +604,7 @@ pub fn cause(code: u64) -> String {
         21 => "load guest-page fault",
         22 => "virtual instruction",
         23 => "store guest-page fault",
+        CALL_TOO_LONG_CAUSE => "a call took too long",
         _ => return format!("cause {code}"),
     };
     name.to_owned()

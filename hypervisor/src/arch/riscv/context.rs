@@ -53,9 +53,9 @@ pub struct Context {
     pub registers: [u64; 32],
     /// Top of the stack the hypervisor uses when this guest traps.
     pub(super) host_stack: u64,
-    pc: u64,
+    pub(super) pc: u64,
     /// `FS` is Dirty: the hart that the vCPU ran on last holds newer floating-point registers than its [`Fpu`].
-    sstatus: u64,
+    pub(super) sstatus: u64,
     vsstatus: u64,
     vsie: u64,
     vstvec: u64,
@@ -68,9 +68,9 @@ pub struct Context {
     hvip: u64,
     scounteren: u64,
     senvcfg: u64,
-    hgatp: u64,
+    pub(super) hgatp: u64,
     /// Which counters the guest may read; fixed.
-    hcounteren: u64,
+    pub(super) hcounteren: u64,
 }
 
 impl Context {

@@ -8,6 +8,8 @@ pub mod memory;
 #[cfg(feature = "onchip")]
 pub mod onchip;
 pub mod platform;
+#[cfg(feature = "calls")]
+pub mod service;
 pub mod stage2;
 #[cfg(feature = "dispatch-ahead")]
 pub mod warm;
