@@ -92,6 +92,42 @@ fn a_control_loop_holds_its_bounds() {
     );
 }
 
+/// Who calls and who is called are hostile in turn, on the hart of a real-time vCPU and on another one: its jobs have their
+/// time within the limit of a call.
+#[test]
+fn calls_cost_others_what_is_counted() {
+    let vm = |name: &str, role: &str, hart: u32| {
+        format!(
+            "[[vm]]\nname = \"{name}\"\nimage = \"@call-selftest\"\nmemory = \"4MiB\"\nbootargs = \"role={role}\"\n\
+             on_fault = \"restart\"\n[[vm.vcpu]]\nclass = \"be\"\nharts = [{hart}]\n"
+        )
+    };
+    let calls = |name: &str, caller: &str| {
+        format!(
+            "[[channel]]\nname = \"{name}\"\nbetween = [\"{caller}\", \"server\"]\nsize = \"4KiB\"\ncalls = \"20us\"\n"
+        )
+    };
+    let file = written(&format!(
+        "[system]\nplatform = \"soc\"\nharts = 2\n\
+         [[vm]]\nname = \"victim\"\nimage = \"@victim\"\ncounters = true\nmemory = \"4MiB\"\nbootargs = \"jobs=1000000 listen=none\"\n\
+         [[vm.vcpu]]\nclass = \"rt\"\nhart = 0\nperiod = \"1ms\"\nbudget = \"300us\"\n{}{}{}{}{}",
+        vm("near", "spender ticks=100", 0),
+        vm("far", "spender ticks=150", 1),
+        vm("server", "server", 1),
+        calls("near", "near"),
+        calls("far", "far"),
+    ));
+    let path = file.path().to_str().expect("a name in UTF-8");
+    let attacks = nothing_is_found(
+        path,
+        &[
+            "--victim", "victim", "--attack", "service", "--attack", "walk", "--ms", "40",
+        ],
+    );
+    // Each of the three VMs makes both.
+    assert_eq!(attacks.len(), 6, "{attacks:?}");
+}
+
 /// Two real-time VMs on a hart, each in turn hostile, and a best-effort one.
 #[test]
 fn reservations_hold_their_bounds_beside_each_other() {

@@ -47,7 +47,7 @@ const fn attack(name: &'static str, needs: Needs, words: &'static str) -> Attack
 }
 
 /// All of them, in the order in which they are run.
-pub const ATTACKS: [Attack; 22] = [
+pub const ATTACKS: [Attack; 23] = [
     attack(
         "walk",
         Needs::Nothing,
@@ -74,6 +74,11 @@ pub const ATTACKS: [Attack; 22] = [
         "calls",
         Needs::Nothing,
         "makes calls of every kind with any arguments",
+    ),
+    attack(
+        "service",
+        Needs::Channel,
+        "calls all VMs that it may, and serves calls by anything",
     ),
     attack(
         "ipi",

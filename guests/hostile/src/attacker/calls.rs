@@ -2,7 +2,7 @@
 
 use tactus_guest::{
     abi::hypercall::{
-        ACCELERATOR_REQUESTS, EXTENSION, MESSAGE_RECEIVE, MESSAGE_SEND, RT_CREATE, RT_DELETE,
+        ACCELERATOR_REQUESTS, CALL, EXTENSION, MESSAGE_RECEIVE, MESSAGE_SEND, RT_CREATE, RT_DELETE,
     },
     hypervisor,
     sbi::{self, call_raw},
@@ -14,7 +14,7 @@ use super::{Attacker, memory};
 /// Calls of one step.
 const CALLS: usize = 16;
 /// Functions of an extension that are called.
-const FUNCTIONS: usize = 17;
+const FUNCTIONS: usize = 20;
 /// Bytes of a text at most: the console is to stay readable.
 const TEXT_MAX: usize = 16;
 /// The longest that a call waits, in ticks.
@@ -65,6 +65,8 @@ fn any(attacker: &mut Attacker) {
         (EXTENSION, MESSAGE_SEND) => arguments[4] = attacker.below(PATIENCE_MAX),
         (EXTENSION, MESSAGE_RECEIVE) => arguments[3] = attacker.below(PATIENCE_MAX),
         (EXTENSION, ACCELERATOR_REQUESTS) => arguments[3] = 0,
+        // Its reply is in registers that those of others leave alone: of it there is another attack.
+        (EXTENSION, CALL) => function = 0,
         (hsm::EID_HSM, _) => function = hsm::HART_GET_STATUS,
         (dbcn::EID_DBCN, dbcn::CONSOLE_WRITE) => {
             // A text that is a lot to look for, and little to print.

@@ -21,6 +21,7 @@ mod life;
 mod memory;
 mod reservations;
 mod rights;
+mod service;
 mod shared;
 mod timer;
 mod traps;
@@ -43,12 +44,13 @@ struct Attacker {
 type Step = fn(&mut Attacker);
 
 /// All attacks but `walk`; those that end the VM's life are last.
-const ATTACKS: [(&str, Step); 21] = [
+const ATTACKS: [(&str, Step); 22] = [
     ("spin", timer::spin),
     ("timer", timer::abuse),
     ("ring", shared::ring),
     ("notify", shared::notify),
     ("calls", calls::flood),
+    ("service", service::misuse),
     ("ipi", vcpus::interrupt),
     ("vcpus", vcpus::restart),
     ("reserve", reservations::churn),
