@@ -1,6 +1,6 @@
 //! Calls between VMs.
 
-use tactus::run::session::{Outcome, Verdict};
+use tactus::run::session::Verdict;
 use tactus_abi::hypercall::CALL_TOO_LONG_CAUSE;
 
 use crate::harness::{On, assert_verdict, explain, figure, in_weak_memory, on_both, run, run_text};

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
-use tactus_abi::hypercall::JobRecord;
+use tactus_abi::hypercall::{CALL_TOO_LONG_CAUSE, JobRecord};
 
 use crate::illegal::Illegal;
 use crate::run::console::Source;

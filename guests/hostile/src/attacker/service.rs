@@ -36,7 +36,7 @@ fn serve(channel: usize, message: Message) -> Message {
         // SAFETY: a fault of the VM, or an instruction without effect.
         1 => unsafe { asm!("wfi") },
         // SAFETY: there is no memory.
-        2 => unsafe { (16 as *mut u64).write_volatile(now) },
+        2 => unsafe { (0x40 as *mut u64).write_volatile(now) },
         // SAFETY: an instruction that is none.
         3 => unsafe { asm!("unimp") },
         4 | 5 => {

@@ -104,7 +104,7 @@ fn serve(channel: usize, message: Message) -> Message {
         // SAFETY: the VM has a fault by it.
         wish::WAIT => unsafe { asm!("wfi") },
         // SAFETY: as above.
-        wish::OUTSIDE => unsafe { (8 as *mut u64).write_volatile(1) },
+        wish::OUTSIDE => unsafe { (0x40 as *mut u64).write_volatile(1) },
         // SAFETY: as above.
         wish::ILLEGAL => unsafe { asm!("unimp") },
         // SAFETY: as above.

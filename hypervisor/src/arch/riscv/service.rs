@@ -1,7 +1,7 @@
 //! A VM's service runs on a hart that is another vCPU's.
 
 use super::context::{Context, cause};
-use super::csr::{self, read, write};
+use super::csr::{self, write};
 use core::arch::{asm, global_asm};
 use core::mem::offset_of;
 
