@@ -5,6 +5,7 @@
 
 mod clint;
 mod console;
+pub(crate) mod dma;
 mod finisher;
 mod plic;
 mod random;

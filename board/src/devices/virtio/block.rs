@@ -223,7 +223,7 @@ impl Block {
         (length.is_multiple_of(SECTOR) && self.disk.holds(offset, length)).then_some(offset)
     }
 
-    fn read(&self, sector: u64, chain: &Chain<'_>) -> Result<u32, Malformed> {
+    fn read(&self, sector: u64, chain: &mut Chain<'_>) -> Result<u32, Malformed> {
         let length = chain.writable() - 1;
         let Some(offset) = self.place(sector, length) else {
             return Ok(VIRTIO_BLK_S_IOERR);
@@ -238,7 +238,7 @@ impl Block {
         Ok(VIRTIO_BLK_S_OK)
     }
 
-    fn write(&mut self, sector: u64, chain: &Chain<'_>) -> Result<u32, Malformed> {
+    fn write(&mut self, sector: u64, chain: &mut Chain<'_>) -> Result<u32, Malformed> {
         let length = chain.readable() - HEADER;
         let Some(offset) = self.place(sector, length).filter(|_| !self.read_only) else {
             return Ok(VIRTIO_BLK_S_IOERR);
@@ -253,7 +253,7 @@ impl Block {
         Ok(VIRTIO_BLK_S_OK)
     }
 
-    fn identify(&self, chain: &Chain<'_>) -> Result<u32, Malformed> {
+    fn identify(&self, chain: &mut Chain<'_>) -> Result<u32, Malformed> {
         let mut text = [0; VIRTIO_BLK_ID_BYTES as usize];
         let length = self.name.len().min(text.len());
         text[..length].copy_from_slice(&self.name.as_bytes()[..length]);
@@ -300,7 +300,7 @@ impl Backend for Block {
     fn serve(
         &mut self,
         _queue: usize,
-        chain: &Chain<'_>,
+        chain: &mut Chain<'_>,
         _now: Femtoseconds,
     ) -> Result<Served, Malformed> {
         let mut header = [0; HEADER as usize];

@@ -30,7 +30,7 @@ impl VirtioConsole {
         (Self { console }, far)
     }
 
-    fn input(&self, chain: &Chain<'_>, now: Femtoseconds) -> Result<u64, Malformed> {
+    fn input(&self, chain: &mut Chain<'_>, now: Femtoseconds) -> Result<u64, Malformed> {
         let (room, mut length) = (chain.writable(), 0);
         // A buffer without room could never be served.
         if room == 0 {
@@ -49,7 +49,7 @@ impl VirtioConsole {
         }
     }
 
-    fn output(&self, chain: &Chain<'_>) -> Result<(), Malformed> {
+    fn output(&self, chain: &mut Chain<'_>) -> Result<(), Malformed> {
         let (length, mut buffer) = (chain.readable(), [0; STEP]);
         for at in (0..length).step_by(STEP) {
             let piece = &mut buffer[..(length - at).min(STEP as u64) as usize];
@@ -89,7 +89,7 @@ impl Backend for VirtioConsole {
     fn serve(
         &mut self,
         queue: usize,
-        chain: &Chain<'_>,
+        chain: &mut Chain<'_>,
         now: Femtoseconds,
     ) -> Result<Served, Malformed> {
         let (written, moved) = if queue == INPUT {

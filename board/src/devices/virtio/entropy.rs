@@ -48,7 +48,7 @@ impl Backend for Entropy {
     fn serve(
         &mut self,
         _queue: usize,
-        chain: &Chain<'_>,
+        chain: &mut Chain<'_>,
         _now: Femtoseconds,
     ) -> Result<Served, Malformed> {
         let mut bytes = [0; LENGTH_MAX as usize];
