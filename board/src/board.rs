@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::bus::{Device, Lines, Stop};
 use crate::code::{Code, Draft, Scratch};
-use crate::devices::{Clint, Plic};
+use crate::devices::{Clint, Pci, Plic, pci};
 use crate::execute;
 use crate::fabric::{Coupling, GP_SIZE, PORT_SIZE, TilePort};
 use crate::fault::FaultPlan;
 use crate::hart::Hart;
-use crate::machine::{Attached, Machine, Part, RESERVATION_INSTRUCTIONS};
+use crate::machine::{Attached, Machine, Part, RESERVATION_INSTRUCTIONS, Window};
 use crate::memory::{Memory, NoMemory, Place};
 pub use crate::pace::Pace;
 use crate::pace::{Fast, Timed, Weak};
@@ -95,6 +95,12 @@ pub enum BuildError {
     /// A fabric for a board that has no place for one.
     #[error("the profile's board has no fabric")]
     NoFabric,
+    /// PCI functions for a board that has no place for them.
+    #[error("the profile's board has no PCI")]
+    NoPci,
+    /// More PCI functions than there are slots.
+    #[error("too many PCI functions: the board has {0} slots")]
+    PciSlots(usize),
     /// More virtio devices than the profile's board has slots.
     #[error("{wanted} virtio devices: the profile's board has {max} slots")]
     VirtioSlots {
@@ -223,6 +229,7 @@ impl Board {
             code: Code::new(&memory),
             memory,
             devices: Vec::new(),
+            windows: Vec::new(),
             fabric: None,
             tile_port: None,
             lines: Lines::default(),
@@ -329,6 +336,40 @@ impl Board {
         )
     }
 
+    /// Puts a PCI host at the addresses of its configuration spaces, those of its functions' registers (below 4 GiB), and
+    /// those of its IOMMU's registers, if it has one.
+    ///
+    /// # Errors
+    ///
+    /// Where something is there already.
+    pub fn attach_pci(
+        &mut self,
+        ecam: u64,
+        registers: Place,
+        iommu: Option<u64>,
+        host: Pci,
+    ) -> Result<(), BuildError> {
+        self.attach_part("pci", ecam, pci::ECAM_SIZE, Part::Pci(Box::new(host)))?;
+        let offset = pci::window::MEMORY + registers.base;
+        self.attach_window("pci", registers.base, registers.size, offset)?;
+        if let Some(base) = iommu {
+            self.attach_window("pci", base, pci::IOMMU_SIZE, pci::window::IOMMU)?;
+        }
+        Ok(())
+    }
+
+    /// The PCI host, where there is one.
+    #[must_use]
+    pub fn pci(&mut self) -> Option<&mut Pci> {
+        let devices = self.machine.devices.iter_mut();
+        devices
+            .into_iter()
+            .find_map(|attached| match &mut attached.device {
+                Part::Pci(host) => Some(host.as_mut()),
+                _ => None,
+            })
+    }
+
     /// The fabric, where there is one.
     #[must_use]
     pub fn fabric(&mut self) -> Option<&mut Coupling> {
@@ -365,27 +406,7 @@ impl Board {
         size: u64,
         device: Part,
     ) -> Result<(), BuildError> {
-        let overlaps = |begin: u64, length: u64| {
-            base < begin.saturating_add(length) && begin < base.saturating_add(size)
-        };
-        let memory = &self.machine.memory;
-        let old = if overlaps(memory.base(), memory.size()) {
-            Some("memory".to_owned())
-        } else {
-            let devices = self.machine.devices.iter();
-            devices
-                .into_iter()
-                .find(|old| overlaps(old.base, old.size))
-                .map(|old| old.name.clone())
-        };
-        if let Some(old) = old {
-            return Err(BuildError::Overlap {
-                new: name.to_owned(),
-                base,
-                size,
-                old,
-            });
-        }
+        self.check_free(name, base, size)?;
         let place = self.machine.devices.partition_point(|old| old.base < base);
         let attached = Attached {
             name: name.to_owned(),
@@ -395,6 +416,15 @@ impl Board {
             wake: Femtoseconds::NEVER,
         };
         self.machine.devices.insert(place, attached);
+        for window in &mut self.machine.windows {
+            window.device += usize::from(window.device >= place);
+        }
+        self.add_window(Window {
+            base,
+            size,
+            device: place,
+            offset: 0,
+        });
         let devices = &self.machine.devices;
         let place_of = |is_it: fn(&Part) -> bool| devices.iter().position(|at| is_it(&at.device));
         self.machine.fabric = place_of(|part| matches!(part, Part::Fabric(_)));
@@ -404,6 +434,59 @@ impl Board {
             .machine
             .call(place, now, |device, port| device.wake(port));
         Ok(())
+    }
+
+    /// Lets a device that is attached answer at other addresses, too; it is told of the first one by `offset`.
+    fn attach_window(
+        &mut self,
+        device: &str,
+        base: u64,
+        size: u64,
+        offset: u64,
+    ) -> Result<(), BuildError> {
+        self.check_free(device, base, size)?;
+        let devices = &self.machine.devices;
+        if let Some(device) = devices.iter().position(|at| at.name == device) {
+            self.add_window(Window {
+                base,
+                size,
+                device,
+                offset,
+            });
+        }
+        Ok(())
+    }
+
+    fn add_window(&mut self, window: Window) {
+        let windows = &mut self.machine.windows;
+        let place = windows.partition_point(|old| old.base < window.base);
+        windows.insert(place, window);
+    }
+
+    /// Whether nothing is at these addresses.
+    fn check_free(&self, name: &str, base: u64, size: u64) -> Result<(), BuildError> {
+        let overlaps = |begin: u64, length: u64| {
+            base < begin.saturating_add(length) && begin < base.saturating_add(size)
+        };
+        let memory = &self.machine.memory;
+        let old = if overlaps(memory.base(), memory.size()) {
+            Some("memory".to_owned())
+        } else {
+            let windows = self.machine.windows.iter();
+            windows
+                .into_iter()
+                .find(|old| overlaps(old.base, old.size))
+                .map(|old| self.machine.devices[old.device].name.clone())
+        };
+        match old {
+            None => Ok(()),
+            Some(old) => Err(BuildError::Overlap {
+                new: name.to_owned(),
+                base,
+                size,
+                old,
+            }),
+        }
     }
 
     /// Memory.

@@ -159,7 +159,7 @@ pub struct Effects {
     pub wires: Vec<(usize, u64, bool)>,
     /// Memory may have been written by the device as a bus master.
     pub mastered: bool,
-    /// Memory written by the fabric: addresses and numbers of bytes.
+    /// Memory written by the fabric, or by a device through the caches: addresses and numbers of bytes.
     pub written: Vec<(u64, u64)>,
     /// Why the run is to end, if it is.
     pub stop: Option<Stop>,
@@ -201,9 +201,9 @@ impl<'a> Port<'a> {
         self
     }
 
-    /// Reads memory for the fabric, through the caches or past them, at a cycle of the harts. Gives the cycles that it
-    /// takes.
-    pub(crate) fn read_as_fabric(
+    /// Reads memory for the fabric or a device, through the caches or past them, at a cycle of the harts. Gives the cycles
+    /// that it takes.
+    pub(crate) fn read_as_master(
         &mut self,
         coherent: bool,
         address: u64,
@@ -217,8 +217,29 @@ impl<'a> Port<'a> {
         }))
     }
 
-    /// Writes memory for the fabric, likewise: of each 8 bytes those whose bits are set in `strobes`. The address and
-    /// the number of bytes are multiples of 8.
+    /// Writes memory for a device, likewise through the caches.
+    pub(crate) fn write_as_master(
+        &mut self,
+        address: u64,
+        bytes: &[u8],
+        cycle: u64,
+    ) -> Result<u64, NoMemory> {
+        let length = bytes.len();
+        let host = self
+            .memory
+            .host(address)
+            .filter(|_| self.memory.holds(address, length as u64))
+            .ok_or(NoMemory { address, length })?;
+        // Safety: within memory, as was asked above; nothing else has a reference to it.
+        unsafe { host.copy_from_nonoverlapping(bytes.as_ptr(), length) };
+        self.effects.written.push((address, length as u64));
+        Ok(self.timing.as_mut().map_or(0, |timing| {
+            timing.fabric_access(true, address, length as u64, true, cycle)
+        }))
+    }
+
+    /// Writes memory for the fabric, through the caches or past them: of each 8 bytes those whose bits are set in
+    /// `strobes`. The address and the number of bytes are multiples of 8.
     pub(crate) fn write_as_fabric(
         &mut self,
         coherent: bool,

@@ -3,10 +3,11 @@
 //!
 //! Bindings: Devicetree Specification 0.4; of Linux: `riscv/cpus.yaml`, `riscv/extensions.yaml`,
 //! `timer/sifive,clint.yaml`, `interrupt-controller/sifive,plic-1.0.0.yaml`, `serial/8250.yaml`,
-//! `rtc/google,goldfish-rtc.yaml`, `sram/sram.yaml`, `virtio/mmio.yaml`, `power/reset/syscon-poweroff.yaml` and
+//! `rtc/google,goldfish-rtc.yaml`, `pci/host-generic-pci.yaml`, `iommu/riscv,iommu.yaml`, `sram/sram.yaml`, `virtio/mmio.yaml`, `power/reset/syscon-poweroff.yaml` and
 //! `syscon-reboot.yaml`.
 
 use crate::devices::map;
+use crate::devices::pci::INTERRUPTS;
 use crate::privileged::Extensions;
 use vm_fdt::FdtWriter;
 
@@ -88,6 +89,19 @@ pub struct Extra {
     pub clock_hz: Option<u32>,
 }
 
+/// A PCI host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pci {
+    /// Configuration spaces of bus 0.
+    pub ecam: Range,
+    /// Where functions' registers can be put, below 4 GiB.
+    pub window: Range,
+    /// The lines of INTA to INTD of device 0.
+    pub interrupts: [u32; INTERRUPTS],
+    /// The IOMMU that all functions are behind: its registers, and its lines.
+    pub iommu: Option<(Range, Vec<u32>)>,
+}
+
 /// The content of the devicetree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
@@ -123,6 +137,8 @@ pub struct Description {
     pub plic_sources: u32,
     /// How many virtio transports there are, at most [`map::VIRTIO_SLOTS`].
     pub virtio_slots: u32,
+    /// The PCI host.
+    pub pci: Option<Pci>,
     /// More devices.
     pub extra: Vec<Extra>,
 }
@@ -151,6 +167,7 @@ impl Default for Description {
             spare_uart: false,
             plic_sources: map::PLIC_SOURCES,
             virtio_slots: map::VIRTIO_SLOTS,
+            pci: None,
             extra: Vec::new(),
         }
     }
@@ -425,6 +442,9 @@ fn soc(fdt: &mut FdtWriter, description: &Description) -> Result<(), Error> {
         uart(fdt, map::SPARE_UART, map::SPARE_UART_LINE)?;
     }
     virtio(fdt, description)?;
+    if let Some(host) = &description.pci {
+        pci(fdt, description, host)?;
+    }
     if let Some(place) = description.onchip {
         onchip(fdt, place)?;
     }
@@ -542,6 +562,60 @@ fn virtio(fdt: &mut FdtWriter, description: &Description) -> Result<(), Error> {
         fdt.end_node(node)?;
     }
     Ok(())
+}
+
+/// As QEMU's `virt` describes its host (`pci/host-generic-pci.yaml`, `iommu/riscv,iommu.yaml`).
+fn pci(fdt: &mut FdtWriter, description: &Description, host: &Pci) -> Result<(), Error> {
+    // The phandles behind those of the harts.
+    let iommu = FIRST_CONTROLLER + 2 * description.harts;
+    if let Some((registers, lines)) = &host.iommu {
+        let node = fdt.begin_node(&node_name("iommu", registers.base))?;
+        fdt.property_string("compatible", "riscv,iommu")?;
+        reg(fdt, &[*registers])?;
+        interrupts(fdt, lines)?;
+        fdt.property_u32("#iommu-cells", 1)?;
+        fdt.property_phandle(iommu)?;
+        fdt.end_node(node)?;
+    }
+    let node = fdt.begin_node(&node_name("pci", host.ecam.base))?;
+    fdt.property_string("compatible", "pci-host-ecam-generic")?;
+    fdt.property_string("device_type", "pci")?;
+    fdt.property_u32("#address-cells", 3)?;
+    fdt.property_u32("#size-cells", 2)?;
+    fdt.property_u32("#interrupt-cells", 1)?;
+    fdt.property_u32("linux,pci-domain", 0)?;
+    fdt.property_array_u32("bus-range", &[0, 0])?;
+    fdt.property_null("dma-coherent")?;
+    reg(fdt, &[host.ecam])?;
+    // Memory of 32 bits, at the same addresses on the bus.
+    let window = host.window;
+    let ranges = [
+        [0x200_0000, 0].as_slice(),
+        &halves(window.base)[1..],
+        &halves(window.base),
+        &halves(window.size),
+    ];
+    fdt.property_array_u32("ranges", &ranges.concat())?;
+    if host.iommu.is_some() {
+        fdt.property_array_u32("iommu-map", &[0, iommu, 0, 0x1_0000])?;
+    }
+    // By the lowest bits of the device number, and the pin.
+    fdt.property_array_u32("interrupt-map-mask", &[0x1800, 0, 0, 7])?;
+    let lines = INTERRUPTS as u32;
+    let map: Vec<u32> = (0..lines)
+        .flat_map(|device| (0..lines).map(move |pin| (device, pin)))
+        .flat_map(|(device, pin)| {
+            let line = host.interrupts[((device + pin) % lines) as usize];
+            [device << 11, 0, 0, pin + 1, PLIC, line]
+        })
+        .collect();
+    fdt.property_array_u32("interrupt-map", &map)?;
+    Ok(fdt.end_node(node)?)
+}
+
+/// The two cells of a number of 64 bits.
+const fn halves(number: u64) -> [u32; 2] {
+    [(number >> 32) as u32, number as u32]
 }
 
 fn extra(fdt: &mut FdtWriter, device: &Extra) -> Result<(), Error> {

@@ -9,7 +9,7 @@ mod reservation;
 mod translation;
 mod weak;
 
-pub(crate) use device::{Attached, Part};
+pub(crate) use device::{Attached, Part, Window};
 pub(crate) use reservation::RESERVATION_INSTRUCTIONS;
 
 use crate::bus::{Lines, Stop};
@@ -28,8 +28,10 @@ use crate::weak_memory::WeakMemory;
 pub(crate) struct Machine {
     pub(crate) memory: Memory,
     pub(crate) code: Code,
-    /// In the order of their addresses, which do not overlap.
+    /// In the order of their addresses.
     pub(crate) devices: Vec<Attached>,
+    /// Where they answer: in the order of the addresses, which do not overlap.
+    pub(crate) windows: Vec<Window>,
     /// Which of them is the fabric.
     pub(crate) fabric: Option<usize>,
     /// Which is the port of a tile.

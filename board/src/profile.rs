@@ -16,6 +16,7 @@ use toml::Spanned;
 pub use extends::table;
 
 use crate::devices::map;
+use crate::devices::pci::{ECAM_SIZE, INTERRUPTS, IOMMU_SIZE, Sizes};
 use crate::memory::Place;
 use crate::privileged::Extensions;
 use crate::quantity::{between, bytes};
@@ -26,6 +27,7 @@ use extends::Texts;
 const PROFILES: &[(&str, &str)] = &[
     ("soc", include_str!("../../profiles/soc.toml")),
     ("soc-ocm", include_str!("../../profiles/soc-ocm.toml")),
+    ("soc-pci", include_str!("../../profiles/soc-pci.toml")),
     ("mpsoc", include_str!("../../profiles/mpsoc.toml")),
     ("manycore", include_str!("../../profiles/manycore.toml")),
 ];
@@ -58,6 +60,8 @@ pub struct Profile {
     pub onchip: Option<Place>,
     /// Its devices, by address.
     pub devices: Vec<Device>,
+    /// Its PCI host.
+    pub pci: Option<Pci>,
     /// The costs of the timed mode.
     pub timing: Parameters,
 }
@@ -135,6 +139,30 @@ pub struct Fabric {
     /// Cycles of the fabric after which a hart does not wait any longer for an answer: it takes an access fault.
     #[serde(deserialize_with = "between::<_, _, 16, 1_000_000>")]
     pub timeout: u64,
+}
+
+/// The PCI host (`[pci]`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pci {
+    /// Where the configuration spaces are.
+    pub ecam: u64,
+    /// Where functions' registers can be put.
+    pub window: Place,
+    /// PLIC sources of INTA to INTD of device 0.
+    pub interrupts: [u32; INTERRUPTS],
+    /// The IOMMU that all functions are behind.
+    pub iommu: Option<Iommu>,
+}
+
+/// An IOMMU (`[pci.iommu]`, `[board.iommu]`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Iommu {
+    /// Where its registers are.
+    pub address: u64,
+    /// PLIC sources of its wires: 1, 2 or 4.
+    pub interrupts: Vec<u32>,
+    /// How many entries its caches have.
+    pub sizes: Sizes,
 }
 
 /// Which device.
@@ -259,6 +287,7 @@ struct File {
     harts: Spanned<Harts>,
     memory: Spanned<Memory>,
     onchip: Option<Spanned<Onchip>>,
+    pci: Option<Spanned<PciTable>>,
     #[serde(default, rename = "device")]
     devices: Vec<Spanned<DeviceTable>>,
     board: Board,
@@ -277,7 +306,98 @@ struct Board {
     #[serde(default)]
     tiles: bool,
     fabric: Option<Fabric>,
+    iommu: Option<Spanned<IommuSizes>>,
     timing: Parameters,
+}
+
+/// `[board.iommu]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct IommuSizes {
+    #[serde(deserialize_with = "between::<_, _, 1, 4_096>")]
+    translations: u32,
+    #[serde(deserialize_with = "between::<_, _, 1, 4_096>")]
+    contexts: u32,
+}
+
+/// `[pci]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PciTable {
+    ecam: u64,
+    window: u64,
+    #[serde(deserialize_with = "bytes")]
+    window_size: u64,
+    interrupts: [u32; INTERRUPTS],
+    iommu: Option<IommuTable>,
+}
+
+/// `[pci.iommu]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct IommuTable {
+    address: u64,
+    interrupts: Vec<u32>,
+}
+
+impl PciTable {
+    /// What is at which addresses.
+    fn places(&self) -> Vec<(&'static str, Place)> {
+        let place = |base, size| Place { base, size };
+        let mut places = vec![
+            ("`ecam`", place(self.ecam, ECAM_SIZE)),
+            ("`window`", place(self.window, self.window_size)),
+        ];
+        if let Some(iommu) = &self.iommu {
+            places.push(("the IOMMU", place(iommu.address, IOMMU_SIZE)));
+        }
+        places
+    }
+
+    /// Why there can be no such host, beside these devices below memory at `memory`.
+    fn mistake(&self, memory: u64, others: &[(&str, Place)]) -> Option<String> {
+        let places = self.places();
+        for (index, (name, place)) in places.iter().enumerate() {
+            let aligned = if *name == "the IOMMU" {
+                PAGE
+            } else {
+                ECAM_SIZE
+            };
+            if !place.base.is_multiple_of(aligned) || !place.size.is_multiple_of(aligned) {
+                return Some(format!(
+                    "{name} must begin and end at a multiple of {} KiB",
+                    aligned >> 10
+                ));
+            }
+            let end = place.base.checked_add(place.size);
+            if end.is_none_or(|end| end > memory.min(1 << 32)) {
+                return Some(format!("{name} must end below memory at {memory:#x}"));
+            }
+            let before = places[..index].iter().chain(others);
+            let overlaps = |other: &Place| {
+                place.base < other.base + other.size && other.base < place.base + place.size
+            };
+            if let Some((other, _)) = before.into_iter().find(|(_, other)| overlaps(other)) {
+                return Some(format!("{name} overlaps {other}"));
+            }
+        }
+        let wires = self
+            .iommu
+            .as_ref()
+            .map_or(&[][..], |iommu| &iommu.interrupts);
+        if self.iommu.is_some() && !matches!(wires.len(), 1 | 2 | 4) {
+            return Some(format!(
+                "the IOMMU has 1, 2 or 4 `interrupts`, not {}",
+                wires.len()
+            ));
+        }
+        let sources = 1..map::PLIC_SOURCES;
+        let lines = self.interrupts.iter().chain(wires);
+        lines
+            .into_iter()
+            .find(|line| !sources.contains(line))
+            .map(|line| format!("`interrupts` must be 1 to {}, not {line}", sources.end - 1))
+    }
 }
 
 /// `[[device]]`, so far as the board reads it.
@@ -524,6 +644,54 @@ impl Profile {
             }
             (None, None) => {}
         }
+        let pci = match read.pci {
+            Some(table) => {
+                let mut others: Vec<_> = devices
+                    .iter()
+                    .map(|(device, _)| {
+                        let (base, size) = (device.address, device.size);
+                        (device.name.as_str(), Place { base, size })
+                    })
+                    .collect();
+                others.extend(onchip.as_ref().map(|(_, Onchip { address, size })| {
+                    let (base, size) = (*address, *size);
+                    ("on-chip memory", Place { base, size })
+                }));
+                if let Some(mistake) = table.get_ref().mistake(memory.base, &others) {
+                    return Err(fail(table.span(), mistake));
+                }
+                let span = table.span();
+                let table = table.into_inner();
+                let sizes = read.board.iommu.map(Spanned::into_inner);
+                if table.iommu.is_some() != sizes.is_some() {
+                    let reason = "`[pci.iommu]` and `[board.iommu]` need each other".to_owned();
+                    return Err(fail(span, reason));
+                }
+                Some(Pci {
+                    ecam: table.ecam,
+                    window: Place {
+                        base: table.window,
+                        size: table.window_size,
+                    },
+                    interrupts: table.interrupts,
+                    iommu: table.iommu.zip(sizes).map(|(iommu, sizes)| Iommu {
+                        address: iommu.address,
+                        interrupts: iommu.interrupts,
+                        sizes: Sizes {
+                            translations: sizes.translations as usize,
+                            contexts: sizes.contexts as usize,
+                        },
+                    }),
+                })
+            }
+            None => {
+                if let Some(table) = read.board.iommu {
+                    let reason = "`[board.iommu]` needs `[pci.iommu]`".to_owned();
+                    return Err(fail(table.span(), reason));
+                }
+                None
+            }
+        };
         if read.harts.get_ref().first_id != 0 {
             let reason = "`first_id` must be 0: the devicetree numbers harts from there".to_owned();
             return Err(fail(read.harts.span(), reason));
@@ -543,6 +711,7 @@ impl Profile {
                 size,
             }),
             devices: devices.into_iter().map(|(device, _)| device).collect(),
+            pci,
             timing,
         })
     }

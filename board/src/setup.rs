@@ -7,12 +7,13 @@ pub use tiles::tiles;
 use object::{Object, ObjectSegment};
 
 use crate::board::{Board, BuildError, MemoryModel, Parts};
+use crate::devices::pci::{ECAM_SIZE, IOMMU_SIZE, SLOTS};
 use crate::devices::virtio::Backend;
-use crate::devices::{Clint, Console, Finisher, Plic, Rtc, Sswi, Uart, Virtio, map};
+use crate::devices::{Clint, Console, Finisher, Iommu, Pci, Plic, Rtc, Sswi, Uart, Virtio, map};
 use crate::devicetree::{self, Description, Range};
 use crate::fabric::{Coupling, Fabric, Settings};
-use crate::memory::NoMemory;
-use crate::profile::{DeviceKind, Profile};
+use crate::memory::{NoMemory, Place};
+use crate::profile::{self, DeviceKind, Profile};
 use crate::time::Clock;
 
 /// Where firmware starts what comes after it, from the start of memory.
@@ -182,7 +183,32 @@ fn plain(
             }
         }
     }
+    if let Some(place) = &profile.pci {
+        let iommu = place.iommu.as_ref();
+        let host = Pci::new(
+            board.clock(),
+            place.interrupts,
+            iommu.map(|iommu| Iommu::new(&iommu.interrupts, iommu.sizes)),
+        );
+        let registers = iommu.map(|iommu| iommu.address);
+        board.attach_pci(place.ecam, place.window, registers, host)?;
+    }
     Ok((board, console))
+}
+
+/// Puts virtio devices into the slots of a board's PCI host, in order; the first is device 1.
+///
+/// # Errors
+///
+/// When the board has no PCI host, or not so many slots.
+pub fn plug(board: &mut Board, functions: Vec<Box<dyn Backend>>) -> Result<(), BuildError> {
+    let Some(host) = board.pci() else {
+        return Err(BuildError::NoPci);
+    };
+    for function in functions {
+        host.plug(function).ok_or(BuildError::PciSlots(SLOTS))?;
+    }
+    Ok(())
 }
 
 /// Loads a board's fabric with a design, which is after reset at the board's begin.
@@ -217,6 +243,20 @@ fn virtio_slots(profile: &Profile) -> usize {
         .iter()
         .filter(|device| matches!(device.kind, DeviceKind::Virtio(_)))
         .count()
+}
+
+/// A PCI host, as the devicetree has it.
+fn described(host: &profile::Pci) -> devicetree::Pci {
+    let range = |place: Place| Range::new(place.base, place.size);
+    devicetree::Pci {
+        ecam: Range::new(host.ecam, ECAM_SIZE),
+        window: range(host.window),
+        interrupts: host.interrupts,
+        iommu: host.iommu.as_ref().map(|iommu| {
+            let registers = Range::new(iommu.address, IOMMU_SIZE);
+            (registers, iommu.interrupts.clone())
+        }),
+    }
 }
 
 /// Whether the board came with its spare UART.
@@ -254,6 +294,7 @@ pub fn boot(
             .devices
             .iter()
             .any(|device| device.kind == DeviceKind::Sswi),
+        pci: profile.pci.as_ref().map(described),
         ..Description::default().with(profile.harts.extensions, board.cache_block())
     };
     if let Some(kernel) = software.kernel {

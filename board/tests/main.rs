@@ -6,6 +6,7 @@
 mod devices_devicetree;
 mod devices_fuzz;
 mod devices_harness;
+mod devices_pci;
 mod devices_virt;
 mod devices_virtio;
 mod differential;

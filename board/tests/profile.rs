@@ -17,7 +17,7 @@ const QEMU: &str = include_str!("../../profiles/qemu-virt.toml");
 fn every_profile_is_read_and_makes_a_board() {
     assert_eq!(
         Profile::names().collect::<Vec<_>>(),
-        ["soc", "soc-ocm", "mpsoc", "manycore"]
+        ["soc", "soc-ocm", "soc-pci", "mpsoc", "manycore"]
     );
     for name in Profile::names() {
         let profile = Profile::named(name).expect("a listed profile");

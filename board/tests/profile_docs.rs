@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use tactus_board::profile::Profile;
 
 const PAGE: &str = include_str!("../../docs/src/reference/profiles.md");
-const PROFILES: [&str; 4] = [
+const PROFILES: [&str; 5] = [
     include_str!("../../profiles/soc.toml"),
     include_str!("../../profiles/soc-ocm.toml"),
+    include_str!("../../profiles/soc-pci.toml"),
     include_str!("../../profiles/mpsoc.toml"),
     include_str!("../../profiles/manycore.toml"),
 ];
@@ -149,6 +150,9 @@ fn shared_keys_are_on_the_page() {
         "address",
         "size",
         "interrupts",
+        "ecam",
+        "window",
+        "window_size",
     ] {
         assert!(PAGE.contains(&format!("| `{key}` |")), "{key}");
     }

@@ -65,13 +65,19 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
             can_be_written(option, path)?;
         }
     }
-    let mut disks: Vec<Box<dyn Backend>> = Vec::new();
-    for path in &arguments.disk {
-        is_regular("--disk", path)?;
-        let disk = Disk::open(path).map_err(|error| unreadable("--disk", path, &error))?;
-        disks.push(Box::new(Block::new(disk, "tactus")));
+    let slots = disks("--disk", &arguments.disk)?;
+    let functions = disks("--pci-disk", &arguments.pci_disk)?;
+    if profile.pci.is_none() && !functions.is_empty() {
+        return Err(miette!(
+            help = "`--profile soc-pci` has it, and so has a profile of your own with `[pci]`",
+            "--pci-disk: the board of the profile `{}` has no PCI",
+            profile.name
+        ));
     }
-    let (mut board, console) = setup::board(&profile, &options, disks).into_diagnostic()?;
+    let (mut board, console) = setup::board(&profile, &options, slots).into_diagnostic()?;
+    if !functions.is_empty() {
+        setup::plug(&mut board, functions).into_diagnostic()?;
+    }
     if let Some(design) = &arguments.fabric {
         let file = Artifacts::chosen().model(design)?;
         let model = Model::load(&file).into_diagnostic()?;
@@ -168,6 +174,16 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
         Ending::Board(Outcome::Limit) => 4,
         _ => 1,
     })
+}
+
+/// Disks with the contents of the files that were given to an option.
+fn disks(option: &str, paths: &[PathBuf]) -> miette::Result<Vec<Box<dyn Backend>>> {
+    let open = |path: &PathBuf| -> miette::Result<Box<dyn Backend>> {
+        is_regular(option, path)?;
+        let disk = Disk::open(path).map_err(|error| unreadable(option, path, &error))?;
+        Ok(Box::new(Block::new(disk, "tactus")))
+    };
+    paths.iter().map(open).collect()
 }
 
 /// The board's profile of that name, or in that file.

@@ -426,7 +426,7 @@ impl ScriptArguments {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "On the board")]
 pub struct BoardArguments {
-    /// What the board is like: soc, soc-ocm, mpsoc, or a profile's file [default: the system's platform, or else soc]
+    /// What the board is like: soc, soc-ocm, soc-pci, mpsoc, or a profile's file [default: the system's platform, or else soc]
     #[arg(long, value_name = "NAME|FILE")]
     pub profile: Option<String>,
     /// What time passes [default: fast]
@@ -533,7 +533,10 @@ pub struct BootArguments {
     /// A disk's image, which stays as it is; each one more is the next virtio block device
     #[arg(long, value_name = "FILE")]
     pub disk: Vec<PathBuf>,
-    /// The board: soc, soc-ocm, mpsoc, or the path of a profile
+    /// The same as a PCI function, of a board that has PCI: the first is device 1 on bus 0
+    #[arg(long, value_name = "FILE")]
+    pub pci_disk: Vec<PathBuf>,
+    /// The board: soc, soc-ocm, soc-pci, mpsoc, or the path of a profile
     #[arg(long, value_name = "PROFILE", default_value = "soc")]
     pub profile: String,
     /// Number of harts; default: the profile's

@@ -11,6 +11,7 @@ const PROFILES: &[(&str, &str)] = &[
     ("qemu-virt", include_str!("../../profiles/qemu-virt.toml")),
     ("soc", include_str!("../../profiles/soc.toml")),
     ("soc-ocm", include_str!("../../profiles/soc-ocm.toml")),
+    ("soc-pci", include_str!("../../profiles/soc-pci.toml")),
     ("mpsoc", include_str!("../../profiles/mpsoc.toml")),
 ];
 /// Name of the device that carries the consoles where a VM has the one of `[console]`.
@@ -48,6 +49,8 @@ pub struct Profile {
     pub memory: Memory,
     /// Its memory on the chip.
     pub onchip: Option<Block>,
+    /// Its PCI host.
+    pub pci: Option<Pci>,
     /// What the firmware keeps.
     pub firmware: Block,
     /// Its interrupt controller.
@@ -144,6 +147,36 @@ impl Plic {
     pub const fn supervisor_context(&self, index: u32) -> u32 {
         self.first_context + index * self.contexts_per_hart
     }
+}
+
+/// The PCI host. No VM is given what is at its addresses: they are no devices of the platform.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pci {
+    /// Configuration spaces of bus 0.
+    #[serde(deserialize_with = "address")]
+    pub ecam: Address,
+    /// First address at which functions' registers can be put.
+    #[serde(deserialize_with = "address")]
+    pub window: Address,
+    /// Bytes from there on.
+    #[serde(deserialize_with = "size")]
+    pub window_size: Size,
+    /// PLIC sources of INTA to INTD of device 0.
+    pub interrupts: [u32; 4],
+    /// The IOMMU that all functions are behind.
+    pub iommu: Option<PciIommu>,
+}
+
+/// An IOMMU between PCI functions and memory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PciIommu {
+    /// Its registers.
+    #[serde(deserialize_with = "address")]
+    pub address: Address,
+    /// PLIC sources of its wires.
+    pub interrupts: Vec<u32>,
 }
 
 /// What carries the consoles.

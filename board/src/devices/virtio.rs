@@ -13,6 +13,7 @@ mod console;
 mod core;
 mod entropy;
 mod mmio;
+mod pci;
 mod ring;
 
 pub use block::{Block, Disk, Latency};
@@ -20,6 +21,7 @@ pub use chain::{Chain, LENGTH_MAX};
 pub use console::VirtioConsole;
 pub use entropy::Entropy;
 pub use mmio::Virtio;
+pub(crate) use pci::VirtioFunction;
 
 use crate::bus::BadState;
 use crate::time::Femtoseconds;

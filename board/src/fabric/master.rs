@@ -165,7 +165,7 @@ impl Master {
         let response = if self.spoil() {
             SLAVE_ERROR
         } else {
-            match port.read_as_fabric(self.coherent, address, &mut bytes, arrives) {
+            match port.read_as_master(self.coherent, address, &mut bytes, arrives) {
                 Ok(cycles) => {
                     done += cycles;
                     0

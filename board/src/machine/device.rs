@@ -4,7 +4,7 @@ use super::Machine;
 use super::reservation::{NO_RESERVATION, break_reservations};
 use crate::bus::{Device, Effects, Port, Refused};
 use crate::code::PAGE;
-use crate::devices::{Clint, Plic};
+use crate::devices::{Clint, Pci, Plic};
 use crate::fabric::{Coupling, TilePort};
 use crate::hart::Hart;
 use crate::op::Op;
@@ -21,11 +21,23 @@ pub(crate) struct Attached {
     pub(crate) wake: Femtoseconds,
 }
 
+/// A range of addresses that a device answers in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    pub(crate) base: u64,
+    pub(crate) size: u64,
+    /// The device's place among the others.
+    pub(crate) device: usize,
+    /// The offset by which the device is told of the first address.
+    pub(crate) offset: u64,
+}
+
 /// The device in a range of addresses.
 pub(crate) enum Part {
     Clint(Clint),
     Plic(Box<Plic>),
     Fabric(Box<Coupling>),
+    Pci(Box<Pci>),
     TilePort(Box<TilePort>),
     Other(Box<dyn Device>),
 }
@@ -36,6 +48,7 @@ impl Part {
             Self::Clint(clint) => clint,
             Self::Plic(plic) => plic.as_mut(),
             Self::Fabric(fabric) => fabric.as_mut(),
+            Self::Pci(pci) => pci.as_mut(),
             Self::TilePort(port) => port.as_mut(),
             Self::Other(device) => device.as_mut(),
         }
@@ -45,20 +58,20 @@ impl Part {
 impl Machine {
     pub(super) fn device_at(&self, physical: u64, size: u8) -> Result<(usize, u64), Refused> {
         let index = self
-            .devices
-            .partition_point(|device| device.base <= physical);
-        let device = index
+            .windows
+            .partition_point(|window| window.base <= physical);
+        let window = index
             .checked_sub(1)
-            .and_then(|index| self.devices.get(index))
+            .and_then(|index| self.windows.get(index))
             .ok_or(Refused)?;
-        let offset = physical - device.base;
-        if offset >= device.size
-            || u64::from(size) > device.size - offset
+        let offset = physical - window.base;
+        if offset >= window.size
+            || u64::from(size) > window.size - offset
             || !offset.is_multiple_of(size.into())
         {
             return Err(Refused);
         }
-        Ok((index - 1, offset))
+        Ok((window.device, window.offset + offset))
     }
 
     pub(super) fn read_device<V: Variant>(

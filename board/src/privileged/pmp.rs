@@ -79,6 +79,14 @@ impl From<Registers> for Pmp {
 }
 
 impl Pmp {
+    /// Entries that allow all accesses to all addresses.
+    pub fn open() -> Self {
+        let mut pmp = Self::default();
+        pmp.set_address(0, ADDRESS);
+        pmp.set_configuration(0, u64::from(TOR | Rights::all().bits()));
+        pmp
+    }
+
     /// Register `pmpcfg0` (`index` 0) or `pmpcfg2` (1).
     pub fn configuration(&self, index: usize) -> u64 {
         (0..8).fold(0, |value, byte| {

@@ -1,7 +1,7 @@
 //! Address translation: Sv39 and Sv48 (sections 4.4 and 4.5), Sv39x4 and Sv48x4 (section 8.5), and both in a row.
 
 use super::fields::{envcfg, hstatus, mstatus};
-use super::pmp::Rights;
+use super::pmp::{Pmp, Rights};
 use super::{Exception, Mode, Privilege, Privileged, Trap};
 use serde::{Deserialize, Serialize};
 
@@ -191,6 +191,15 @@ const READ_OF_ENTRY: u64 = 0x3000;
 const WRITE_OF_ENTRY: u64 = 0x3020;
 
 impl Privileged {
+    /// What translates for an IOMMU: PMP lets everything pass, and no bits A and D are set in tables.
+    #[must_use]
+    pub(crate) fn of_iommu() -> Self {
+        let mut privileged = Self::new(0);
+        privileged.menvcfg = 0;
+        privileged.pmp = Pmp::open();
+        privileged
+    }
+
     /// The context of instruction fetches.
     #[inline]
     #[must_use]
