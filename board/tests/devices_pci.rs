@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use tactus_board::bus::{Device, Effects, Lines, Port};
 use tactus_board::devices::pci::{Sizes, window};
-use tactus_board::devices::virtio::{Backend, Block, Disk};
+use tactus_board::devices::virtio::{Backend, Block, Disk, FRAME_MAX, Frame, Net};
 use tactus_board::devices::{Iommu, Pci};
 use tactus_board::memory::Memory;
 use tactus_board::time::{Clock, Femtoseconds};
@@ -92,9 +92,15 @@ impl Guest {
             contexts: 2,
         };
         let iommu = iommu.then(|| Iommu::new(&WIRES, sizes));
+        let functions = (0..disks).map(|_| disk()).collect();
+        Self::with(functions, iommu)
+    }
+
+    /// A host with functions from device 1 on.
+    fn with(functions: Vec<Box<dyn Backend>>, iommu: Option<Iommu>) -> Self {
         let mut host = Pci::new(Clock::from_hertz(1_000_000_000), LINES, iommu);
-        for slot in 1..=disks {
-            assert_eq!(host.plug(disk()), Some(slot as u8));
+        for (slot, function) in (1..).zip(functions) {
+            assert_eq!(host.plug(function), Some(slot));
         }
         Self {
             memory: Memory::new(BASE, SIZE).expect("a mebibyte"),
@@ -1050,6 +1056,145 @@ fn a_state_goes_on_where_it_was_saved() {
         assert!(host.restore(&saved).is_err());
         assert_eq!(host.save(), before);
     }
+}
+
+/// A driver of network devices: each has two queues of 8 entries with one buffer each, 64 KiB from device to device.
+impl Guest {
+    const fn net_queue(slot: u64, queue: u64) -> u64 {
+        BASE + slot * 0x1_0000 + queue * 0x8000
+    }
+
+    fn start_net(&mut self, slot: u64) {
+        self.place(slot);
+        self.write_common(slot, 20, 1, 3);
+        self.write_common(slot, 8, 4, 1);
+        self.write_common(slot, 12, 4, 1);
+        self.write_common(slot, 20, 1, 11);
+        for queue in 0..2 {
+            let at = Self::net_queue(slot, queue);
+            self.write_common(slot, 22, 2, queue);
+            self.write_common(slot, 24, 2, 8);
+            self.write_common(slot, 32, 8, at);
+            self.write_common(slot, 40, 8, at + 0x1000);
+            self.write_common(slot, 48, 8, at + 0x2000);
+            self.write_common(slot, 28, 2, 1);
+        }
+        self.write_common(slot, 20, 1, 15);
+    }
+
+    /// Makes so many buffers of a queue available: of a length that the device reads or writes.
+    fn offer_net(&mut self, slot: u64, queue: u64, count: u16, length: u32) {
+        let at = Self::net_queue(slot, queue);
+        for index in 0..u64::from(count) {
+            let mut bytes = (at + 0x3000 + index * 0x800).to_le_bytes().to_vec();
+            bytes.extend(length.to_le_bytes());
+            bytes.extend([if queue == 0 { 2 } else { 0 }, 0, 0, 0]);
+            self.memory.write(at + index * 16, &bytes).expect("memory");
+            let entry = at + 0x1004 + index * 2;
+            self.memory
+                .write(entry, &(index as u16).to_le_bytes())
+                .expect("memory");
+        }
+        self.memory
+            .write(at + 0x1002, &count.to_le_bytes())
+            .expect("memory");
+        self.write(window::MEMORY + Self::places(slot).0 + queue * 4, 2, queue);
+    }
+
+    /// What a device has received: the frames in its used buffers.
+    fn received(&self, slot: u64) -> Vec<Vec<u8>> {
+        let at = Self::net_queue(slot, 0);
+        let count = u16::from_le_bytes(self.bytes(at + 0x2002));
+        (0..u64::from(count))
+            .map(|index| {
+                let length = u32::from_le_bytes(self.bytes(at + 0x2008 + index * 8)) as usize;
+                let mut bytes = vec![0; length];
+                let place = at + 0x3000 + index * 0x800;
+                self.memory.read(place, &mut bytes).expect("memory");
+                assert_eq!(bytes[..12], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0]);
+                bytes.split_off(12)
+            })
+            .collect()
+    }
+}
+
+const MAC: [u8; 6] = [0x52, 0x54, 0, 0x12, 0x34, 0x56];
+
+fn net() -> Net {
+    Net::new(MAC)
+}
+
+#[test]
+fn frames_arrive_at_their_times_and_are_recorded_when_sent() {
+    let frame = |time, byte| -> Frame { (Femtoseconds(time), vec![byte; 60]) };
+    let frames = vec![frame(9_000_000_000, 2), frame(4_000_000_000, 1)];
+    let mut device = net().receiving(frames).expect("frames");
+    let sent = device.record();
+    let mut guest = Guest::with(vec![Box::new(device)], None);
+    guest.start_net(1);
+    let config: [u64; 8] =
+        std::array::from_fn(|byte| guest.read(Guest::common(1, 0x2000 + byte as u64), 1));
+    assert_eq!(config, [0x52, 0x54, 0, 0x12, 0x34, 0x56, 1, 0]);
+    guest.offer_net(1, 0, 4, 2000);
+    assert_eq!(guest.wake_at, Femtoseconds(4_000_000_000));
+    guest.sleep();
+    assert_eq!(guest.now, Femtoseconds(10_000_000_000));
+    assert_eq!(guest.received(1), [[1; 60], [2; 60]]);
+    let at = Guest::net_queue(1, 1) + 0x3000;
+    guest.memory.write(at + 12, &[7; 100]).expect("memory");
+    guest.offer_net(1, 1, 1, 112);
+    guest.sleep();
+    assert_eq!(sent.take(), [(Femtoseconds(10_000_000_000), vec![7; 100])]);
+    assert!(
+        net()
+            .receiving(vec![frame(0, 0), (Femtoseconds(0), vec![])])
+            .is_err()
+    );
+    let long = vec![0; FRAME_MAX + 1];
+    assert!(net().receiving(vec![(Femtoseconds(0), long)]).is_err());
+}
+
+#[test]
+fn linked_devices_receive_what_the_other_sends() {
+    let (mut one, mut other) = (net(), net());
+    one.link(&mut other);
+    let mut guest = Guest::with(vec![Box::new(one), Box::new(other)], None);
+    for slot in [1, 2] {
+        guest.start_net(slot);
+        guest.offer_net(slot, 0, 8, 2000);
+    }
+    for (slot, count) in [(1, 3), (2, 2)] {
+        for index in 0..u64::from(count) {
+            let at = Guest::net_queue(slot, 1) + 0x3000 + index * 0x800;
+            let bytes = [(slot * 16 + index) as u8; 64];
+            guest.memory.write(at + 12, &bytes).expect("memory");
+        }
+        guest.offer_net(slot, 1, count, 12 + 64);
+    }
+    let saved = guest.host.save();
+    guest.host.restore(&saved).expect("its own state");
+    guest.sleep();
+    assert_eq!(guest.received(2), [[16; 64], [17; 64], [18; 64]]);
+    assert_eq!(guest.received(1), [[32; 64], [33; 64]]);
+}
+
+#[test]
+fn network_requests_that_make_no_sense_end_the_device_s_work() {
+    // Shorter than a header, without a frame, longer than a frame.
+    for length in [11, 12, 12 + FRAME_MAX as u32 + 1] {
+        let mut guest = Guest::with(vec![Box::new(net())], None);
+        guest.start_net(1);
+        guest.offer_net(1, 1, 1, length);
+        assert_eq!(guest.status(1) & 64, 64, "{length}");
+    }
+    // Without room for what has come.
+    let frames = vec![(Femtoseconds(1), vec![1; 60])];
+    let device = net().receiving(frames).expect("a frame");
+    let mut guest = Guest::with(vec![Box::new(device)], None);
+    guest.start_net(1);
+    guest.offer_net(1, 0, 1, 71);
+    guest.sleep();
+    assert_eq!(guest.status(1) & 64, 64);
 }
 
 /// What is in memory that no device may see.

@@ -13,6 +13,7 @@ mod console;
 mod core;
 mod entropy;
 mod mmio;
+mod net;
 mod pci;
 mod ring;
 
@@ -21,6 +22,7 @@ pub use chain::{Chain, LENGTH_MAX};
 pub use console::VirtioConsole;
 pub use entropy::Entropy;
 pub use mmio::Virtio;
+pub use net::{BadFrame, FRAME_MAX, Frame, Net, Sent};
 pub(crate) use pci::VirtioFunction;
 
 use crate::bus::BadState;
