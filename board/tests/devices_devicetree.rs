@@ -3,7 +3,7 @@
 use hermit_dtb::Dtb;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use tactus_board::devicetree::{Cache, Caches, Description, Extra, Range, blob};
+use tactus_board::devicetree::{Cache, Caches, Description, Extra, Pci, Range, blob};
 
 /// A property's bytes; the blob is read as the hypervisor reads it.
 fn property(blob: &[u8], path: &str, name: &str) -> Option<Vec<u8>> {
@@ -158,7 +158,16 @@ fn devices_are_those_of_virt() {
         .expect("qemu-system-riscv64; `make setup` installs it");
     assert!(status.success(), "QEMU does not dump its devicetree");
     let theirs = std::fs::read(&file).expect("QEMU's devicetree");
-    let ours = blob(&Description::default()).expect("a devicetree");
+    let description = Description {
+        pci: Some(Pci {
+            ecam: Range::new(0x3000_0000, 1 << 20),
+            window: Range::new(0x5000_0000, 1 << 28),
+            interrupts: [32, 33, 34, 35],
+            iommu: Some((Range::new(0x301_0000, 4096), vec![36, 37, 38, 39])),
+        }),
+        ..Description::default()
+    };
+    let ours = blob(&description).expect("a devicetree");
     let mut devices: Vec<String> = [
         "test@100000",
         "rtc@101000",
@@ -186,7 +195,27 @@ fn devices_are_those_of_virt() {
             );
         }
     }
+    // The map names the interrupt controller, by numbers that differ.
+    let map = |tree: &[u8]| {
+        let cells = property(tree, "/soc/pci@30000000", "interrupt-map").expect("a map");
+        let of_plic = property(tree, "/soc/plic@c000000", "phandle").expect("its number");
+        let mut entries: Vec<Vec<u8>> = cells.chunks(24).map(<[u8]>::to_vec).collect();
+        for entry in &mut entries {
+            assert_eq!(entry[16..20], of_plic);
+            entry[16..20].fill(0);
+        }
+        entries
+    };
+    assert_eq!(map(&ours), map(&theirs));
     for (path, name) in [
+        ("/soc/pci@30000000", "compatible"),
+        ("/soc/pci@30000000", "device_type"),
+        ("/soc/pci@30000000", "#address-cells"),
+        ("/soc/pci@30000000", "#size-cells"),
+        ("/soc/pci@30000000", "#interrupt-cells"),
+        ("/soc/pci@30000000", "linux,pci-domain"),
+        ("/soc/pci@30000000", "dma-coherent"),
+        ("/soc/pci@30000000", "interrupt-map-mask"),
         ("/soc/serial@10000000", "clock-frequency"),
         ("/cpus", "timebase-frequency"),
         ("/poweroff", "value"),

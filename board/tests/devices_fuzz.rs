@@ -1,6 +1,6 @@
 //! The properties of the devices' fuzz targets, with their saved inputs and with random ones.
 
-use crate::devices_harness::{queues, registers};
+use crate::devices_harness::{pci, queues, registers};
 use proptest::prelude::*;
 use std::path::Path;
 
@@ -27,6 +27,11 @@ fn saved_inputs_for_queues() {
     each_file("virtio_queues", queues);
 }
 
+#[test]
+fn saved_inputs_for_pci() {
+    each_file("pci", pci);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
 
@@ -50,6 +55,31 @@ proptest! {
             }
         }
         registers(&bytes);
+    }
+
+    /// Memory with some numbers in it, then accesses near registers.
+    #[test]
+    fn any_pci(
+        mode in any::<u8>(),
+        pages in prop::collection::vec(
+            prop::collection::vec(prop_oneof![Just(0), Just(1), 0..8_u8, Just(0x80), any::<u8>()], 0..128),
+            8,
+        ),
+        actions in prop::collection::vec((any::<u8>(), any::<u16>(), any::<u64>()), 0..40),
+    ) {
+        let mut bytes = vec![mode];
+        for page in pages {
+            bytes.push((page.len() / 2) as u8);
+            bytes.extend(&page[..page.len() / 2 * 2]);
+        }
+        for (action, place, value) in actions {
+            bytes.push(action);
+            bytes.extend(place.to_le_bytes());
+            if action & 15 < 7 {
+                bytes.extend(&value.to_le_bytes()[..1 << (action >> 4 & 3)]);
+            }
+        }
+        pci(&bytes);
     }
 
     /// Zeros with some numbers among them: small descriptors, indices and lengths, or numbers near an address.

@@ -3,6 +3,8 @@
 //! Those are programs of their own. These are one program, so that the library is linked once.
 //! `cargo test -p tactus-board --test suite gdb_server::` runs those of a file.
 
+#[path = "../examples/assembler/mod.rs"]
+mod assembler;
 mod devices_devicetree;
 mod devices_fuzz;
 mod devices_harness;
@@ -15,6 +17,7 @@ mod gdb_harness;
 mod gdb_server;
 mod isa;
 mod oracle;
+mod pci_board;
 mod profile;
 mod profile_docs;
 mod properties;

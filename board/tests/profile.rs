@@ -252,7 +252,7 @@ fn keys_that_are_missing_or_unknown() {
         "\nquantum = 64",
         "\nquantum = 64\nturbo = true",
         "\nturbo",
-        "unknown field `turbo`, expected one of `clock_hz`, `quantum`, `fast_quantum`, `tiles`, `fabric`, `timing`",
+        "unknown field `turbo`, expected one of `clock_hz`, `quantum`, `fast_quantum`, `tiles`, `fabric`, `iommu`, `timing`",
     );
     refused(
         "\nbank_busy = 5",
@@ -474,6 +474,66 @@ fn files_that_are_none() {
         "{error}"
     );
     assert_eq!(error.line, 0);
+}
+
+#[test]
+fn pci_hosts_that_cannot_be() {
+    let text = |host: &str| format!("name = \"mine\"\nextends = \"soc\"\n{host}");
+    let host = "[pci]\necam = 0x3000_0000\nwindow = 0x5000_0000\nwindow_size = \"256MiB\"\n\
+                interrupts = [32, 33, 34, 35]\n";
+    let iommu = "[pci.iommu]\naddress = 0x301_0000\ninterrupts = [36, 37]\n";
+    let sizes = "[board.iommu]\ntranslations = 1\ncontexts = 1\n";
+    let parse = |host: &str| Profile::parse("mine.toml", &text(host));
+    assert!(parse(host).expect("without an IOMMU").pci.is_some());
+    let whole = [host, iommu, sizes].concat();
+    let both = parse(&whole).expect("with one").pci.expect("a host");
+    assert_eq!(both.iommu.expect("an IOMMU").interrupts, [36, 37]);
+    for (from, to, reason) in [
+        (
+            "0x3000_0000",
+            "0x3000_1000",
+            "`ecam` must begin and end at a multiple of 1024 KiB",
+        ),
+        ("0x5000_0000", "0x3000_0000", "`window` overlaps `ecam`"),
+        ("0x5000_0000", "0x4000_0000", "`window` overlaps fabric"),
+        (
+            "0x5000_0000",
+            "0x7800_0000",
+            "`window` must end below memory at 0x80000000",
+        ),
+        ("0x301_0000", "0x200_0000", "the IOMMU overlaps clint"),
+        (
+            "0x301_0000",
+            "0x301_0800",
+            "the IOMMU must begin and end at a multiple of 4 KiB",
+        ),
+        (
+            "[36, 37]",
+            "[36, 37, 38]",
+            "the IOMMU has 1, 2 or 4 `interrupts`, not 3",
+        ),
+        (
+            "[36, 37]",
+            "[36, 96]",
+            "`interrupts` must be 1 to 95, not 96",
+        ),
+        ("[32, 33,", "[0, 33,", "`interrupts` must be 1 to 95, not 0"),
+        (
+            sizes,
+            "",
+            "`[pci.iommu]` and `[board.iommu]` need each other",
+        ),
+        (
+            iommu,
+            "",
+            "`[pci.iommu]` and `[board.iommu]` need each other",
+        ),
+    ] {
+        let error = parse(&whole.replace(from, to)).expect_err(reason);
+        assert_eq!((error.line, error.reason.as_str()), (3, reason));
+    }
+    let error = parse(sizes).expect_err("no host");
+    assert_eq!(error.reason, "`[board.iommu]` needs `[pci.iommu]`");
 }
 
 /// What `soc-ocm` does not state is as in `soc`, and messages name the file that a line is in.

@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 
 #[path = "../../board/tests/devices_harness/mod.rs"]
-#[allow(dead_code, reason = "the other half is for another target")]
+#[allow(dead_code, reason = "the other parts are for other targets")]
 mod devices_harness;
 
 fuzz_target!(|bytes: &[u8]| devices_harness::queues(bytes));

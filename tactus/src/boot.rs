@@ -1,7 +1,7 @@
 //! `tactus boot`: any software on the virtual board, whether Tactus's or not.
 
-use std::fs;
-use std::io::{self, IsTerminal, Read, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -11,7 +11,7 @@ use tactus_board::account::Doing;
 use tactus_board::board::{Board, Outcome, Pace};
 use tactus_board::bus::Stop;
 use tactus_board::devices::Console;
-use tactus_board::devices::virtio::{Backend, Block, Disk};
+use tactus_board::devices::virtio::{Backend, Block, Disk, Net, Sent};
 use tactus_board::fabric::{Model, Waves};
 use tactus_board::gdb;
 use tactus_board::htif::{self, Ending, TestResult};
@@ -21,7 +21,8 @@ use tactus_board::setup::{self, Options, Software};
 use tactus_board::time::Femtoseconds;
 
 use crate::artifacts::Artifacts;
-use crate::cli::BootArguments;
+use crate::capture;
+use crate::cli::{self, BootArguments};
 use crate::config::Nanoseconds;
 use crate::guest_image::GuestImage;
 use crate::problem::io_reason;
@@ -66,11 +67,12 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
         }
     }
     let slots = disks("--disk", &arguments.disk)?;
-    let functions = disks("--pci-disk", &arguments.pci_disk)?;
+    let mut functions = disks("--pci-disk", &arguments.pci_disk)?;
+    let sent = networks(&arguments.pci_net, &mut functions)?;
     if profile.pci.is_none() && !functions.is_empty() {
         return Err(miette!(
             help = "`--profile soc-pci` has it, and so has a profile of your own with `[pci]`",
-            "--pci-disk: the board of the profile `{}` has no PCI",
+            "the board of the profile `{}` has no PCI for --pci-disk and --pci-net",
             profile.name
         ));
     }
@@ -151,6 +153,9 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
             .take_waves()
             .map_err(|reason| miette!("the waveforms could not be written: {reason}"))?;
     }
+    for (path, frames) in sent {
+        write_frames(path, &frames)?;
+    }
     if let Some(path) = &arguments.signature {
         write_signature(&board, &firmware, path)?;
     }
@@ -184,6 +189,59 @@ fn disks(option: &str, paths: &[PathBuf]) -> miette::Result<Vec<Box<dyn Backend>
         Ok(Box::new(Block::new(disk, "tactus")))
     };
     paths.iter().map(open).collect()
+}
+
+/// Adds network devices to functions. Gives where what they send is to be written.
+fn networks<'a>(
+    nets: &'a [cli::Net],
+    functions: &mut Vec<Box<dyn Backend>>,
+) -> miette::Result<Vec<(&'a Path, Sent)>> {
+    let mut count = 0;
+    // As QEMU numbers them.
+    let mut device = || {
+        count += 1;
+        Net::new([0x52, 0x54, 0x00, 0x12, 0x34, 0x55 + count])
+    };
+    let mut written = Vec::new();
+    for net in nets {
+        let (received, sent) = match net {
+            cli::Net::Loop => {
+                let (mut one, mut other) = (device(), device());
+                one.link(&mut other);
+                functions.extend([Box::new(one) as Box<dyn Backend>, Box::new(other)]);
+                continue;
+            }
+            cli::Net::Files { received, sent } => (received, sent),
+        };
+        let mut device = device();
+        if let Some(path) = received {
+            is_regular("--pci-net", path)?;
+            device = device
+                .receiving(capture::read("--pci-net", path)?)
+                .into_diagnostic()
+                .wrap_err_with(|| format!("--pci-net {}", path.display()))?;
+        }
+        if let Some(path) = sent {
+            can_be_written("--pci-net", path)?;
+            written.push((path.as_path(), device.record()));
+        }
+        functions.push(Box::new(device));
+    }
+    Ok(written)
+}
+
+/// Writes the frames that a network device has sent.
+fn write_frames(path: &Path, sent: &Sent) -> miette::Result<()> {
+    let frames = sent.take();
+    let frames = frames.iter().map(|(time, frame)| (*time, &frame[..]));
+    let write = || -> io::Result<()> {
+        let mut file = BufWriter::new(File::create(path)?);
+        capture::write(&mut file, frames)?;
+        file.flush()
+    };
+    write()
+        .into_diagnostic()
+        .wrap_err_with(|| path.display().to_string())
 }
 
 /// The board's profile of that name, or in that file.

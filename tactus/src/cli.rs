@@ -536,6 +536,10 @@ pub struct BootArguments {
     /// The same as a PCI function, of a board that has PCI: the first is device 1 on bus 0
     #[arg(long, value_name = "FILE")]
     pub pci_disk: Vec<PathBuf>,
+    /// A network device as a PCI function, behind the disks: `in=FILE` has the frames that it receives (pcap, times since
+    /// reset), `out=FILE` is for those that it sends, `in=FILE,out=FILE` both; `loop` is two devices, linked
+    #[arg(long, value_name = "ENDS", value_parser = net)]
+    pub pci_net: Vec<Net>,
     /// The board: soc, soc-ocm, soc-pci, mpsoc, or the path of a profile
     #[arg(long, value_name = "PROFILE", default_value = "soc")]
     pub profile: String,
@@ -778,6 +782,39 @@ fn window(text: &str) -> Result<Range<Nanoseconds>, String> {
         }
         None => Err("two times with s, ms, us or ns, such as 10ms..10500us".to_owned()),
     }
+}
+
+/// What the cable of a network device leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Net {
+    /// Another one, which comes with it.
+    Loop,
+    /// Files.
+    Files {
+        /// The frames that it receives.
+        received: Option<PathBuf>,
+        /// Where the frames go that it sends.
+        sent: Option<PathBuf>,
+    },
+}
+
+/// The ends of a network device's cable.
+fn net(text: &str) -> Result<Net, String> {
+    if text == "loop" {
+        return Ok(Net::Loop);
+    }
+    let (mut received, mut sent) = (None, None);
+    for part in text.split(',') {
+        let (end, file) = match part.split_once('=') {
+            Some(("in", file)) => (&mut received, file),
+            Some(("out", file)) => (&mut sent, file),
+            _ => return Err("say in=FILE, out=FILE, in=FILE,out=FILE, or loop".to_owned()),
+        };
+        if file.is_empty() || end.replace(PathBuf::from(file)).is_some() {
+            return Err("name one file for each end".to_owned());
+        }
+    }
+    Ok(Net::Files { received, sent })
 }
 
 /// A length of virtual time, which has an end on the board.

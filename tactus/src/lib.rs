@@ -10,6 +10,7 @@ pub mod artifacts;
 pub mod attack;
 pub mod bench;
 pub mod boot;
+mod capture;
 pub mod check;
 pub mod cli;
 pub mod collect;

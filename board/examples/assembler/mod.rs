@@ -130,6 +130,18 @@ impl Program {
         self.i(0x03, rd, 3, rs1, offset);
     }
 
+    pub fn lhu(&mut self, rd: u32, offset: i32, rs1: u32) {
+        self.i(0x03, rd, 5, rs1, offset);
+    }
+
+    pub fn sb(&mut self, rs2: u32, offset: i32, rs1: u32) {
+        self.s(0, rs2, offset, rs1);
+    }
+
+    pub fn sh(&mut self, rs2: u32, offset: i32, rs1: u32) {
+        self.s(1, rs2, offset, rs1);
+    }
+
     pub fn sw(&mut self, rs2: u32, offset: i32, rs1: u32) {
         self.s(2, rs2, offset, rs1);
     }

@@ -3,10 +3,11 @@
 //! No call panics or runs without end, time moves on, and a saved state can be restored.
 
 use tactus_board::bus::{Device, Effects, Lines, Port};
-use tactus_board::devices::virtio::{Block, Disk, Entropy, VirtioConsole};
-use tactus_board::devices::{Clint, Console, Finisher, Plic, Rtc, Uart, Virtio, map};
+use tactus_board::devices::pci::{Sizes, window};
+use tactus_board::devices::virtio::{Block, Disk, Entropy, Net, VirtioConsole};
+use tactus_board::devices::{Clint, Console, Finisher, Iommu, Pci, Plic, Rtc, Uart, Virtio, map};
 use tactus_board::memory::Memory;
-use tactus_board::time::Femtoseconds;
+use tactus_board::time::{Clock, Femtoseconds};
 
 const BASE: u64 = 0x8000_0000;
 const SIZE: u64 = 0x1_0000;
@@ -61,6 +62,10 @@ impl Bench {
             }
             _ => Box::new(Virtio::new(1, Box::new(Entropy::new(1)))),
         };
+        Self::with(device, far)
+    }
+
+    fn with(device: Box<dyn Device>, far: Option<Console>) -> Self {
         Self {
             memory: Memory::new(BASE, SIZE).expect("memory"),
             lines: Lines::default(),
@@ -188,4 +193,109 @@ pub fn queues(bytes: &[u8]) {
         bench.pass(100_000_000_000);
         bench.comes_back();
     }
+}
+
+/// Where the functions of [`pci`] have their registers.
+const REGISTERS: u64 = 0x5000_0000;
+
+/// A PCI host with a disk and two linked network devices behind an IOMMU. Software has placed and started them, and the IOMMU passes all, or has the directory, the tables and the queues that are in the
+/// bytes. Those begin with what memory has; the rest are accesses to configuration spaces, registers of functions and
+/// of the IOMMU, time, and states to take back.
+pub fn pci(bytes: &[u8]) {
+    let mut input = Input(bytes);
+    let sizes = Sizes {
+        translations: 3,
+        contexts: 2,
+    };
+    let iommu = Iommu::new(&[36, 37], sizes);
+    let mut host = Pci::new(
+        Clock::from_hertz(1_000_000_000),
+        [32, 33, 34, 35],
+        Some(iommu),
+    );
+    let (mut one, mut other) = (Net::new([2; 6]), Net::new([4; 6]));
+    one.link(&mut other);
+    let image = (0..=255).cycle().take(5000).collect();
+    host.plug(Box::new(Block::new(Disk::new(image), "disk")));
+    host.plug(Box::new(one));
+    host.plug(Box::new(other));
+    let mut bench = Bench::with(Box::new(host), None);
+    let ddtp = input.number(1) % 5;
+    // Pages of memory, as the first bytes of each.
+    for page in 0..8 {
+        let length = input.number(1) as usize * 2;
+        let (image, rest) = input.0.split_at(length.min(input.0.len()));
+        input.0 = rest;
+        bench
+            .memory
+            .write(BASE + page * 0x1000, image)
+            .expect("memory");
+    }
+    let write = |bench: &mut Bench, offset, size, value| {
+        let _ = bench.call(|device, port| device.write(offset, size, value, port));
+    };
+    for (register, value) in [
+        (16, BASE >> 2 | ddtp),
+        (24, (BASE + 0x1000) >> 2),
+        (40, (BASE + 0x2000) >> 2),
+        (72, 3),
+        (76, 3),
+    ] {
+        write(&mut bench, window::IOMMU + register, 8, value);
+    }
+    for slot in 1..4 {
+        let (config, place) = (slot << 15, REGISTERS + slot * 0x1_0000);
+        for (register, value) in [(0x10, place), (0x20, place + 0x8000), (4, 6)] {
+            write(&mut bench, window::ECAM + config + register, 4, value);
+        }
+        let common = window::MEMORY + place + 0x8000;
+        for (register, size, value) in [(20, 1, 3), (8, 4, 1), (12, 4, 1), (20, 1, 11)] {
+            write(&mut bench, common + register, size, value);
+        }
+        for queue in 0..2 {
+            let at = BASE + 0x3000 + (slot * 2 + queue) % 4 * 0x1000;
+            write(&mut bench, common + 22, 2, queue);
+            write(&mut bench, common + 24, 2, 4);
+            for (register, value) in [(32, at), (40, at + 0x40), (48, at + 0x80)] {
+                write(&mut bench, common + register, 8, value);
+            }
+            write(&mut bench, common + 28, 2, 1);
+        }
+        write(&mut bench, common + 20, 1, 15);
+    }
+    bench.wake();
+    while !input.0.is_empty() {
+        let action = input.number(1);
+        let size = 1u8 << (action >> 4 & 3);
+        let place = input.number(2);
+        let (slot, register) = (place >> 13 & 3, place & 0x1fff);
+        let base = match action >> 6 {
+            0 => window::ECAM + (slot << 15) + (register & 0xfff),
+            1 => window::MEMORY + REGISTERS + (slot << 16) + 0x8000 + (register & 0xfff),
+            // Notifications, and what lies around.
+            2 => window::MEMORY + REGISTERS + (place & 0xffff) * 4,
+            _ => window::IOMMU + (register & 0x3ff),
+        };
+        let offset = base & !u64::from(size - 1);
+        match action & 15 {
+            0..7 => {
+                let value = input.number(size.into());
+                write(&mut bench, offset, size, value);
+            }
+            7..11 => {
+                let _ = bench.call(|device, port| device.read(offset, size, port));
+            }
+            11 | 12 => bench.pass(place << (action >> 4 & 15)),
+            13 | 14 => bench.comes_back(),
+            _ => {
+                let before = bench.device.save();
+                if bench.device.restore(input.0).is_err() {
+                    assert_eq!(bench.device.save(), before);
+                }
+                bench.wake();
+            }
+        }
+    }
+    bench.pass(1 << 50);
+    bench.comes_back();
 }

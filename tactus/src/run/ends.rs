@@ -4,21 +4,17 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use miette::{IntoDiagnostic, WrapErr, miette};
-use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
-use pcap_file::{DataLink, TsResolution};
 use tactus_board::fabric::{
     COLUMNS, Display, Ethernet, Fabric, Frames, Picture, PinChanges, Pins, PinsAt, ROWS,
 };
 use tactus_board::time::Clock;
 use vcd::{IdCode, TimescaleUnit, Value, Writer};
 
-use crate::fabric;
+use crate::{capture, fabric};
 
 const FEMTOSECONDS_PER_PICOSECOND: u64 = 1000;
-const FEMTOSECONDS_PER_NANOSECOND: u64 = 1_000_000;
 
 /// What is watched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -207,18 +203,10 @@ fn waveform(to: impl Write, pins: u32, clock: Clock, changes: &[(u64, u32)]) -> 
 
 /// Frames, each with the time at which its preamble began.
 fn capture(to: impl Write, clock: Clock, frames: &[(u64, Vec<u8>)]) -> io::Result<()> {
-    let header = PcapHeader {
-        datalink: DataLink::ETHERNET,
-        ts_resolution: TsResolution::NanoSecond,
-        ..PcapHeader::default()
-    };
-    let mut writer = PcapWriter::with_header(to, header).map_err(io::Error::other)?;
-    for (cycle, frame) in frames {
-        let nanoseconds = clock.time_of(*cycle).0 / FEMTOSECONDS_PER_NANOSECOND;
-        let packet = PcapPacket::new(Duration::from_nanos(nanoseconds), frame.len() as u32, frame);
-        writer.write_packet(&packet).map_err(io::Error::other)?;
-    }
-    Ok(())
+    let frames = frames
+        .iter()
+        .map(|(cycle, frame)| (clock.time_of(*cycle), &frame[..]));
+    capture::write(to, frames)
 }
 
 /// A picture of colours with 3 bits of red, 3 of green and 2 of blue.
@@ -242,6 +230,9 @@ fn picture(to: impl Write, colours: &[u8]) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use pcap_file::DataLink;
     use pcap_file::pcap::PcapReader;
 
     use super::*;

@@ -200,7 +200,7 @@ impl Config {
         self.bytes.clone()
     }
 
-    /// Takes registers back; those that software cannot write have to be as they are, or were put.
+    /// Takes registers back; those that never change stay as they are.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), BadState> {
         state::require(
             bytes.len() == SIZE,
@@ -211,6 +211,7 @@ impl Config {
         for (offset, value) in bytes.iter().enumerate() {
             self.write(offset, 1, (*value).into());
         }
+        self.bytes[STATUS] |= bytes[STATUS] & INTERRUPT_STATUS;
         Ok(())
     }
 }
