@@ -98,6 +98,9 @@ pub enum BuildError {
     /// PCI functions for a board that has no place for them.
     #[error("the profile's board has no PCI")]
     NoPci,
+    /// Registers of PCI functions beyond the addresses that base address registers of 32 bits have.
+    #[error("registers of PCI functions end at {0:#x}: they must end within 4 GiB")]
+    PciWindow(u64),
     /// More PCI functions than there are slots.
     #[error("too many PCI functions: the board has {0} slots")]
     PciSlots(usize),
@@ -341,7 +344,7 @@ impl Board {
     ///
     /// # Errors
     ///
-    /// Where something is there already.
+    /// Where something is there already, or the functions' registers would be elsewhere.
     pub fn attach_pci(
         &mut self,
         ecam: u64,
@@ -349,6 +352,10 @@ impl Board {
         iommu: Option<u64>,
         host: Pci,
     ) -> Result<(), BuildError> {
+        let end = registers.base.saturating_add(registers.size);
+        if end > 1 << 32 {
+            return Err(BuildError::PciWindow(end));
+        }
         self.attach_part("pci", ecam, pci::ECAM_SIZE, Part::Pci(Box::new(host)))?;
         let offset = pci::window::MEMORY + registers.base;
         self.attach_window("pci", registers.base, registers.size, offset)?;

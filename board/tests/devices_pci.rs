@@ -574,7 +574,7 @@ fn a_function_level_reset_ends_a_request() {
         guest.write_config(1, control, size, value);
         let before = guest.bytes::<0x6000>(QUEUE);
         assert_eq!(guest.wake_at, Femtoseconds::NEVER);
-        guest.now = guest.now + Femtoseconds::SECOND;
+        guest.now += Femtoseconds::SECOND;
         guest.call(Pci::wake);
         assert_eq!(guest.bytes::<0x6000>(QUEUE), before);
         assert!(!guest.line(33));
@@ -753,7 +753,7 @@ fn faults_are_recorded_by_cause() {
         ),
         (
             "a mode that is none",
-            |guest, root| guest.direct(1, 1, [VALID, root & (1 << 60) - 1 | 3 << 60, 0, 0]),
+            |guest, root| guest.direct(1, 1, [VALID, root & ((1 << 60) - 1) | 3 << 60, 0, 0]),
             259,
         ),
         (

@@ -125,9 +125,10 @@ impl Pci {
     /// Does what is due everywhere, drives the lines, and asks for the next waking.
     fn settle(&mut self, port: &mut Port<'_>) {
         let now = port.now();
-        let slots: Vec<u8> = self.functions.keys().copied().collect();
-        for slot in slots {
-            self.call(slot, port, |function, way| function.advance(way, now));
+        for (slot, function) in &mut self.functions {
+            let root = Root::new(port, self.clock);
+            let mut way = Way::new(root, self.iommu.as_mut(), requester(*slot));
+            function.advance(&mut way, now);
         }
         if let Some(iommu) = &mut self.iommu {
             iommu.advance(&mut Root::new(port, self.clock));

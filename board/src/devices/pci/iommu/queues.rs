@@ -108,11 +108,7 @@ impl Fault {
         let implicit = (trap.instruction != 0) as u64;
         Self {
             cause: trap.cause as u16,
-            guest: if trap.value2 == 0 && implicit == 0 {
-                0
-            } else {
-                trap.value2 << 2 | implicit
-            },
+            guest: trap.value2 << 2 | implicit,
             hidden: false,
         }
     }

@@ -139,7 +139,7 @@ impl Iommu {
             (FQCSR, _) => self.write_fault_control(word),
             (IPSR, _) => state.ipsr &= !word,
             // Each cause has as many bits as the number of wires needs.
-            (_, ICVEC) => state.icvec = half(state.icvec) & (wires - 1) * 0x1111,
+            (_, ICVEC) => state.icvec = half(state.icvec) & ((wires - 1) * 0x1111),
             _ => {}
         }
     }
