@@ -57,6 +57,27 @@ proptest! {
         registers(&bytes);
     }
 
+    /// Zeros with some numbers among them: small descriptors, indices and lengths, or numbers near an address.
+    #[test]
+    fn any_queues(
+        kind in any::<[u8; 3]>(),
+        numbers in prop::collection::vec(
+            (0..0x120usize,
+             prop_oneof![0..600u16, Just(0x8000), any::<u16>()]), 0..80),
+    ) {
+        let mut bytes = vec![0; 0x243];
+        bytes[..3].copy_from_slice(&kind);
+        for (place, number) in numbers {
+            bytes[3 + place * 2..][..2].copy_from_slice(&number.to_le_bytes());
+        }
+        queues(&bytes);
+    }
+}
+
+proptest! {
+    // Each has a whole host and many accesses.
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
+
     /// Memory with some numbers in it, then accesses near registers.
     #[test]
     fn any_pci(
@@ -80,21 +101,5 @@ proptest! {
             }
         }
         pci(&bytes);
-    }
-
-    /// Zeros with some numbers among them: small descriptors, indices and lengths, or numbers near an address.
-    #[test]
-    fn any_queues(
-        kind in any::<[u8; 3]>(),
-        numbers in prop::collection::vec(
-            (0..0x120usize,
-             prop_oneof![0..600u16, Just(0x8000), any::<u16>()]), 0..80),
-    ) {
-        let mut bytes = vec![0; 0x243];
-        bytes[..3].copy_from_slice(&kind);
-        for (place, number) in numbers {
-            bytes[3 + place * 2..][..2].copy_from_slice(&number.to_le_bytes());
-        }
-        queues(&bytes);
     }
 }
