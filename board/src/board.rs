@@ -257,6 +257,7 @@ impl Board {
             timed: false,
             time_offset: 0,
             probes: Probes::default(),
+            marks: None,
             trace: Trace::new(),
             next_wake: Femtoseconds::NEVER,
             fault_offset: 0,

@@ -473,6 +473,13 @@ impl Board {
         self.machine.timing.take_wakes()
     }
 
+    /// Counts the cache lines that harts touch outside guests, while the pace is timed: from when one leaves a guest or
+    /// ends a wait, and from each mark. Events tell them. The run is the same.
+    pub fn count_lines(&mut self, count: &timing::Count) {
+        self.machine.marks = Some(count.marks);
+        self.machine.timing.count_lines(&count.known);
+    }
+
     /// The longest storm of each interrupt source that had any since reset: its line was high whenever a service ended.
     #[must_use]
     pub fn storms(&self) -> Vec<Storm> {

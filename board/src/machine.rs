@@ -64,6 +64,8 @@ pub(crate) struct Machine {
     /// log2 of a cache block's bytes.
     pub(crate) block_shift: u32,
     pub(crate) probes: Probes,
+    /// Probes from this number on begin a new count of lines.
+    pub(crate) marks: Option<u32>,
     pub(crate) trace: Trace,
     /// While the second part of an access is translated that lies in two pages, its distance from the first in bytes.
     pub(crate) fault_offset: u64,
@@ -202,6 +204,12 @@ impl Machine {
                 arguments.copy_from_slice(&hart.x[10..18]);
                 self.trace
                     .probe(&self.timing, at, hart.account.current(), arguments, probe);
+                if self.marks.is_some_and(|first| probe >= first) {
+                    let end = block.physical + 2 * u64::from(block.halfwords);
+                    // Safety: the caller's op, of the running block.
+                    let here = block.physical + 2 * u64::from(unsafe { (*op).at });
+                    self.timing.pass_mark(hart.index, here, end - here);
+                }
             }
         }
         false
@@ -231,6 +239,7 @@ impl Machine {
             let (cycle, instructions) = (hart.cycle(), hart.instructions);
             hart.account.turn_to(on, cycle, instructions);
             self.trace.turn(&self.timing, hart.moment(), on);
+            self.timing.turn_of_lines(hart.index, on);
         }
     }
 }

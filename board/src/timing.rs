@@ -51,7 +51,9 @@ mod predictor;
 mod reloads;
 mod store_buffer;
 mod tlb;
+mod touched;
 mod wakes;
+mod worst;
 
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +63,9 @@ pub use pipeline::Schedule;
 pub use predictor::BranchKind;
 pub use reloads::{Cost, Reloads, Watch, Watched};
 pub use tlb::{Lookup, Page, Side};
+pub use touched::{Count, Lines};
 pub use wakes::{Use, Wake};
+pub use worst::Worst;
 
 use crate::account::Doing;
 use crate::privileged::BlockOperation;
@@ -76,6 +80,7 @@ use predictor::{Outcome, Predictor};
 use reloads::{Books, By, Miss};
 use store_buffer::StoreBuffer;
 use tlb::Tlbs;
+use touched::Touched;
 use wakes::Wakes;
 
 /// No line has this key: keys have two zero bits.
@@ -113,6 +118,8 @@ pub struct Timing {
     books: Option<Box<Books>>,
     /// No part of the state.
     wakes: Option<Box<Wakes>>,
+    /// By hart, where lines are counted. No part of the state.
+    touched: Option<Box<[Touched]>>,
 }
 
 /// The profile's parameters, ready for use.
@@ -247,6 +254,7 @@ impl Timing {
             memory: MainMemory::new(&parameters.memory, harts + 1),
             books: None,
             wakes: None,
+            touched: None,
         }
     }
 
@@ -257,12 +265,14 @@ impl Timing {
         let counts: Vec<Counts> = self.harts.iter().map(|hart| hart.counts).collect();
         let mut books = self.books.take();
         let wakes = self.wakes.take();
+        let touched = self.touched.take();
         if let Some(books) = &mut books {
             books.forget();
         }
         *self = Self::new(&self.parameters, counts.len(), self.seed);
         self.books = books;
         self.wakes = wakes;
+        self.touched = touched;
         for (hart, counts) in self.harts.iter_mut().zip(counts) {
             hart.counts = counts;
         }
@@ -305,6 +315,9 @@ impl Timing {
     /// alone and it is that of the last call.
     #[inline]
     pub fn fetch(&mut self, hart: usize, physical: u64, lines: u32, now: u64) -> u64 {
+        if self.touched.is_some() {
+            self.touch_code(hart, physical, lines);
+        }
         let this = &self.harts[hart];
         if lines == 1 && this.code.key(physical) == this.last_fetch {
             return 0;
@@ -365,6 +378,7 @@ impl Timing {
     /// A load or store of memory at `physical`, which lies within one line: the engine splits others.
     #[inline]
     pub fn data(&mut self, hart: usize, physical: u64, write: bool, now: u64) -> u64 {
+        self.touch(hart, physical, false);
         let this = &mut self.harts[hart];
         let key = this.data.key(physical);
         let state = this.data.recent(key);
@@ -443,8 +457,11 @@ impl Timing {
     /// A prefetch of the line that holds `physical`. The hart waits for a place among its fills under way, and for
     /// nothing else: the line is there when the fill is done, and an access to it waits until then.
     pub fn prefetch(&mut self, hart: usize, kind: Prefetch, physical: u64, now: u64) -> u64 {
+        let key = self.harts[hart].data.key(physical);
+        if self.parameters.prefetch.is_some() {
+            self.touch(hart, physical, kind == Prefetch::Fetch);
+        }
         let this = &self.harts[hart];
-        let key = this.data.key(physical);
         let there = match kind {
             Prefetch::Fetch => this.code.state(key) != 0,
             Prefetch::Read => this.data.state(key) != 0,
@@ -455,11 +472,13 @@ impl Timing {
         }
         let stall = self.harts[hart].fills.place_wait(now);
         let begin = now + stall;
+        let level2_misses = self.harts[hart].counts.level2_misses;
         let (cost, filled) = match kind {
             Prefetch::Fetch => (self.fetch_line(hart, key, begin), Filled::Code),
             Prefetch::Read => (self.load_line(hart, key, begin), Filled::Data),
             Prefetch::Write => (self.own_line(hart, key, begin), Filled::Data),
         };
+        self.note_miss(hart, key, kind == Prefetch::Fetch, level2_misses);
         let this = &mut self.harts[hart];
         this.fills.insert(key, filled, begin + cost);
         if kind == Prefetch::Fetch {
@@ -479,6 +498,7 @@ impl Timing {
         physical: u64,
         now: u64,
     ) -> u64 {
+        self.touch(hart, physical, false);
         let this = &mut self.harts[hart];
         let zeros = operation == BlockOperation::Zero;
         this.counts.stores += u64::from(zeros);
@@ -539,6 +559,7 @@ impl Timing {
     pub fn atomic(&mut self, hart: usize, physical: u64, ordering: i32, now: u64) -> u64 {
         let wait = self.release(hart, ordering, now);
         let now = now + wait;
+        self.touch(hart, physical, false);
         let this = &mut self.harts[hart];
         this.counts.atomics += 1;
         this.counts.stores += 1;
@@ -598,6 +619,9 @@ impl Timing {
     /// writes before it. What the device itself takes comes on top.
     pub fn uncached(&mut self, hart: usize, physical: u64, write: bool, now: u64) -> u64 {
         let access = self.access(physical);
+        if let Some(touched) = &mut self.touched {
+            touched[hart].device();
+        }
         let this = &mut self.harts[hart];
         let stall = if write && access.posted {
             u64::from(access.handover) + this.stores.post(u64::from(access.write), now)
@@ -736,6 +760,7 @@ impl Timing {
     /// A walk reads (or, setting the bits A and D, writes) a page table entry at `physical`.
     pub fn walk_access(&mut self, hart: usize, physical: u64, write: bool, now: u64) -> u64 {
         self.harts[hart].counts.walk_accesses += 1;
+        self.touch(hart, physical, false);
         let this = &mut self.harts[hart];
         let key = this.data.key(physical);
         let stall = if !self.cached {
@@ -799,6 +824,7 @@ impl Timing {
         cost: u64,
         level2_misses: u64,
     ) {
+        self.note_miss(hart, key, by == By::Fetch, level2_misses);
         if let Some(wakes) = &mut self.wakes
             && by != By::Walk
         {
@@ -820,6 +846,67 @@ impl Timing {
                 upgrade_cost: self.costs.upgrade,
             };
             books.miss(hart, miss);
+        }
+    }
+
+    // Lines outside guests.
+
+    /// Counts the lines that harts touch outside guests, for [events](crate::trace::Event::lines).
+    /// `known`: as [`Count::known`].
+    pub fn count_lines(&mut self, known: &[(u64, u64)]) {
+        if self.cached {
+            self.touched = Some(vec![Touched::new(known.into()); self.harts.len()].into());
+        }
+    }
+
+    /// What a hart has touched since it left a guest, ended a wait or passed a mark; nothing where lines are not counted.
+    #[must_use]
+    pub fn lines(&self, hart: usize) -> Lines {
+        let touched = self.touched.as_ref();
+        touched.map_or_else(Lines::default, |touched| touched[hart].lines())
+    }
+
+    /// The hart turns `to` something else, where lines are counted.
+    pub fn turn_of_lines(&mut self, hart: usize, to: Doing) {
+        if let Some(touched) = &mut self.touched {
+            touched[hart].turn(to);
+        }
+    }
+
+    /// The hart passes a mark, in a block of which `bytes` bytes from `physical` on are left.
+    pub fn pass_mark(&mut self, hart: usize, physical: u64, bytes: u64) {
+        if let Some(touched) = &mut self.touched {
+            touched[hart].begin();
+            self.touch_code(hart, physical, self.fetch_lines(physical, bytes));
+        }
+    }
+
+    /// The hart touches a line, of instructions or data.
+    #[inline]
+    fn touch(&mut self, hart: usize, physical: u64, code: bool) {
+        if let Some(touched) = &mut self.touched {
+            touched[hart].touch(self.harts[hart].data.key(physical), code);
+        }
+    }
+
+    #[inline(never)]
+    fn touch_code(&mut self, hart: usize, physical: u64, lines: u32) {
+        let Some(touched) = &mut self.touched else {
+            return;
+        };
+        touched[hart].enter(physical);
+        let first = self.harts[hart].code.key(physical);
+        for line in 0..u64::from(lines) {
+            touched[hart].touch(first + 4 * line, true);
+        }
+    }
+
+    /// The line that the hart has touched was read. `level2_misses`: the hart's count before.
+    #[inline]
+    fn note_miss(&mut self, hart: usize, key: u64, code: bool, level2_misses: u64) {
+        if let Some(touched) = &mut self.touched {
+            let memory = self.harts[hart].counts.level2_misses != level2_misses;
+            touched[hart].miss(key, code, memory);
         }
     }
 

@@ -13,7 +13,7 @@ use siphasher::sip::SipHasher13;
 use crate::account::Doing;
 use crate::privileged::{Exception, Interrupt, Trap};
 use crate::time::Femtoseconds;
-use crate::timing::{Stalls, Timing};
+use crate::timing::{Lines, Stalls, Timing};
 
 /// Something that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,9 @@ pub struct Event {
     pub hart: u16,
     /// Its stall cycles up to then; zero while no costs are charged.
     pub stalls: Stalls,
+    /// What it has touched since it left a guest, ended a wait or passed a mark, where
+    /// [that is counted](crate::board::Board::count_lines); of the last event within that, all of it.
+    pub lines: Lines,
     /// The kind of the event.
     pub kind: EventKind,
 }
@@ -130,6 +133,7 @@ impl Trace {
                 cycle: at.cycle,
                 hart: at.hart as u16,
                 stalls: timing.stalls(at.hart),
+                lines: timing.lines(at.hart),
                 kind,
             });
         } else {

@@ -33,5 +33,6 @@ mod timing_reloads;
 mod timing_state;
 mod timing_translation;
 mod timing_wakes;
+mod timing_worst;
 mod undisturbed;
 mod weak_memory;

@@ -38,6 +38,7 @@ pub mod sweep;
 mod symbols;
 pub mod tiles;
 pub mod timed_io;
+pub mod walk;
 pub mod warm;
 
 #[cfg(any(test, feature = "testing"))]

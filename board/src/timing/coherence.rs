@@ -46,6 +46,9 @@ impl Timing {
 
     /// Makes a shared line the hart's own and dirty.
     pub(super) fn upgrade(&mut self, hart: usize, key: u64) -> u64 {
+        if let Some(touched) = &mut self.touched {
+            touched[hart].upgrade(key);
+        }
         let mut cost = self.costs.upgrade;
         // It is there, since the L2 cache has all that an L1 cache has.
         if let Some(place) = self.level2.find(key) {

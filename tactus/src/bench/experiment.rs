@@ -40,6 +40,15 @@ pub struct Experiment {
     pub histograms: Vec<Histogram>,
 }
 
+impl Experiment {
+    /// Whether a run's paths are listed on the page of paths: of all runs, if no metric compares with a page.
+    pub fn is_of_page(&self, run: &Run) -> bool {
+        let sources = self.metrics.iter().flat_map(|metric| &metric.paths);
+        let mut compared = sources.filter(|source| source.past.is_some()).peekable();
+        compared.peek().is_none() || compared.any(|source| source.runs.contains(&run.name))
+    }
+}
+
 /// Virtual time, in seconds, after which a run hangs: longer than any takes. That it is virtual time makes a run's end the same on each
 /// host, however fast or busy.
 pub const LIMIT_SECONDS: u64 = 600;
@@ -512,11 +521,37 @@ pub struct PathsSource {
     pub cause: String,
     /// Only those that end so, in the list's words.
     pub end: Option<String>,
+    /// Only those that begin with a look, or only those that do not.
+    pub looked: Option<bool>,
+    /// What of each stretch.
+    #[serde(default)]
+    pub of: PathFigure,
     /// Of all stretches.
     #[serde(default)]
     pub take: Statistic,
     /// A page of paths in the project: the figure is how many paths of the runs exceed their bounds there.
     pub past: Option<String>,
+}
+
+/// A figure of the stretches of a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PathFigure {
+    /// Cycles.
+    #[default]
+    Cycles,
+    /// Cache lines of instructions.
+    Code,
+    /// Cache lines of data.
+    Data,
+    /// Cycles of those that read no line from memory.
+    Warm,
+    /// How many were longer than with each of their lines from memory at the greatest cost, which none can be.
+    #[serde(rename = "past-cold")]
+    PastCold,
+    /// How many of those that stayed in the hypervisor's hot code were longer than what is computed of its program.
+    #[serde(rename = "past-computed")]
+    PastComputed,
 }
 
 /// What begins a stay in the hypervisor.

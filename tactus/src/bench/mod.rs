@@ -229,7 +229,7 @@ fn findings(
     let watched: Vec<&Done> = experiment
         .runs
         .iter()
-        .filter(|run| run.paths)
+        .filter(|run| run.paths && experiment.is_of_page(run))
         .filter_map(|run| done.get(&run.name))
         .collect();
     if !watched.is_empty() {

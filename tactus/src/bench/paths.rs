@@ -5,7 +5,7 @@ use std::path;
 
 use miette::{IntoDiagnostic, WrapErr};
 
-use crate::run::board::paths::{End, Path, Paths};
+use crate::run::board::paths::{End, Path, Paths, Stretches, Tally};
 
 /// The page's name.
 pub const FILE: &str = "worst-case-paths.md";
@@ -14,7 +14,10 @@ pub const FILE: &str = "worst-case-paths.md";
 const HEAD: &str = include_str!("paths.md");
 
 /// The list's head.
-const COLUMNS: &str = "| begun by | looked before | ends | times | mean | worst | of which | bound |\n|---|---|---|--:|--:|--:|---|--:|\n";
+const COLUMNS: &str = "\
+| begun by | looked before | ends | times | mean | worst | of which | code lines | data lines | from memory | all cold | in hot code | computed | bound |
+|---|---|---|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|
+";
 
 /// No bound is less: whatever has led below the guest, the hart's timer may be due before the guest is entered again,
 /// and is served then.
@@ -57,12 +60,18 @@ pub fn page(paths: &Paths) -> String {
     let mut text = format!("{HEAD}\n{COLUMNS}");
     for (path, stretches) in sorted {
         text.push_str(&format!(
-            "| {} | {} | {:.0} | {} | {} | {} |\n",
+            "| {} | {} | {:.0} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
             cells(path).join(" | "),
             stretches.count,
             stretches.mean(),
             stretches.max,
             stretches.spent,
+            lines(&stretches.code),
+            lines(&stretches.data),
+            stretches.lines.code_from_memory + stretches.lines.data_from_memory,
+            stretches.cold,
+            hot(&stretches.walked),
+            computed(stretches),
             match common.get(&path.end) {
                 Some(&bound) if !has_own(path) => bound,
                 _ => own(stretches.max),
@@ -70,6 +79,27 @@ pub fn page(paths: &Paths) -> String {
         ));
     }
     text
+}
+
+/// Lines of a path's stretches: on average, and at most.
+fn lines(tally: &Tally) -> String {
+    format!("{:.0} / {}", tally.mean(), tally.max)
+}
+
+/// How many stretches stayed in the hypervisor's hot code, and the longest of them.
+fn hot(tally: &Tally) -> String {
+    match tally.count {
+        0 => "-".to_owned(),
+        count => format!("{count} / {}", tally.max),
+    }
+}
+
+/// What is computed of these.
+fn computed(stretches: &Stretches) -> String {
+    match stretches.bound {
+        0 => "-".to_owned(),
+        bound => bound.to_string(),
+    }
 }
 
 /// What a path's line begins with: how it begins, whether it has looked, how it ends.
@@ -150,7 +180,7 @@ fn stated(page: &str) -> BTreeMap<[String; 3], u64> {
 mod tests {
     use tactus_board::account::Doing;
     use tactus_board::privileged::{Exception, Privilege};
-    use tactus_board::timing::Stalls;
+    use tactus_board::timing::{Lines, Stalls};
     use tactus_board::trace::{Event, EventKind};
 
     use super::*;
@@ -163,10 +193,11 @@ mod tests {
             guest,
             privilege: Privilege::Supervisor,
         };
-        let mut paths = Paths::new(Watch {
+        let watch = Watch {
             real_time: vec![0],
             ..Watch::default()
-        });
+        };
+        let mut paths = Paths::new(watch, None);
         let mut now = 0;
         let mut meter = Meter::default();
         let mut happens = |cycle, kind| {
@@ -174,6 +205,7 @@ mod tests {
                 cycle,
                 hart: 0,
                 stalls: Stalls::default(),
+                lines: Lines::default(),
                 kind,
             };
             paths.event(&event, &meter.read(&event), 0);
@@ -214,7 +246,7 @@ mod tests {
     #[test]
     fn a_page_holds_to_what_it_states() {
         let page = page(&called(0x10, &[2000, 4000]));
-        let line = "| call: base get_spec_version | no | back, BE | 2 | 3000 | 4000 | running 4000 | 8000 |";
+        let line = "| call: base get_spec_version | no | back, BE | 2 | 3000 | 4000 | running 4000 | 0 / 0 | 0 / 0 | 0 | 0 | - | - | 8000 |";
         assert!(page.contains(line), "{page}");
         assert_eq!(broken(&page, &called(0x10, &[8000])), [""; 0]);
         let late = broken(&page, &called(0x10, &[20, 8001]));

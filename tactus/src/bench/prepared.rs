@@ -27,6 +27,7 @@ use crate::run::machine::{Launch, Platform};
 use crate::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
 use crate::run::{Boot, marker};
 use crate::tiles::{self, Given, Limits, Tile};
+use crate::walk::Costs;
 
 use super::experiment::{Extent, LIMIT_SECONDS, Metric, Run, TilesRun};
 
@@ -352,7 +353,9 @@ fn system_run(
         }
         options.probes.clone_from(&watched.probes);
         if run.paths {
-            options.paths = Some(Box::new(paths::Watch::of(&boot.image)?));
+            let costs = Costs::of(&options.profile.timing, boot.image.harts);
+            let watch = paths::Watch::of(&boot.image, costs.as_ref())?;
+            options.paths = Some(Box::new(watch));
         }
         if run.sharing {
             options.sharing = boot

@@ -8,7 +8,7 @@ use object::{Object, ObjectSection, ObjectSegment, SectionKind};
 use crate::artifacts::Artifacts;
 use crate::report::samples::Series;
 use crate::report::unit::Unit;
-use crate::run::board::paths::{Path, Paths, Stretches};
+use crate::run::board::paths::{Path, Paths, Stretches, Tally};
 use crate::run::board::sharing::{Sharing, Times};
 use crate::run::board::stay::Stay;
 use crate::run::board::{Facts, Worker};
@@ -16,8 +16,8 @@ use crate::run::session::Verdict;
 
 use super::experiment::{
     Beginning, BeyondSource, CallsSource, CostSource, CountedSource, Does, Extent, Figure,
-    ImageSource, Metric, PassageSource, PathsSource, RecordSource, RegionSource, SamplesSource,
-    Statistic, StaySource, WaitedSource,
+    ImageSource, Metric, PassageSource, PathFigure, PathsSource, RecordSource, RegionSource,
+    SamplesSource, Statistic, StaySource, WaitedSource,
 };
 use super::prepared::Done;
 use super::{area, coupling};
@@ -82,7 +82,7 @@ fn figure(
         let all = merged(std::iter::once(done).chain(others.iter().copied()));
         return match &source.past {
             Some(page) => Ok((past(&root.join(page), &all)?.len() as f64, Unit::Count)),
-            None => Ok((paths(source, &all)?, Unit::Cycles)),
+            None => Ok((paths(source, &all)?, source.of.unit())),
         };
     }
     let (compared, sign) = match &metric.less {
@@ -452,13 +452,36 @@ fn paths(source: &PathsSource, all: &Paths) -> Result<f64, String> {
         .map(|(_, stretches)| *stretches)
         .reduce(Stretches::and)
         .ok_or("there was no such path")?;
-    let Stretches {
-        count, cycles, max, ..
-    } = stretches;
     if source.take == Statistic::Min {
         return Err("the least of all stretches is not known".to_owned());
     }
-    source.take.of_all(count, cycles, 0, max)
+    let Stretches {
+        count, cycles, max, ..
+    } = stretches;
+    let of_all = |tally: Tally| source.take.of_all(tally.count, tally.sum, 0, tally.max);
+    match source.of {
+        PathFigure::Cycles => source.take.of_all(count, cycles, 0, max),
+        PathFigure::Code => of_all(stretches.code),
+        PathFigure::Data => of_all(stretches.data),
+        PathFigure::Warm if stretches.warm.count == 0 => {
+            Err("each stretch read a line from memory".to_owned())
+        }
+        PathFigure::Warm => of_all(stretches.warm),
+        PathFigure::PastCold => Ok(stretches.past_cold as f64),
+        PathFigure::PastComputed => match all.unbounded() {
+            Some(reason) => Err(reason.to_owned()),
+            None => Ok(stretches.past_bound as f64),
+        },
+    }
+}
+
+impl PathFigure {
+    const fn unit(self) -> Unit {
+        match self {
+            Self::Cycles | Self::Warm => Unit::Cycles,
+            Self::Code | Self::Data | Self::PastCold | Self::PastComputed => Unit::Count,
+        }
+    }
 }
 
 /// The paths of all these runs.
@@ -481,7 +504,8 @@ pub fn worst(metric: &Metric, root: &std::path::Path, runs: &[&Done]) -> Option<
         }
         let wanted = all.iter().filter(|(path, _)| source.wants(path));
         let (path, stretches) = wanted.max_by_key(|(_, stretches)| stretches.max)?;
-        return (source.take == Statistic::Max).then(|| format!("{path}: {}", stretches.spent));
+        return (source.take == Statistic::Max && source.of == PathFigure::Cycles)
+            .then(|| format!("{path}: {}", stretches.spent));
     }
     let source = metric.stay.as_ref()?;
     let done = runs.first()?;
@@ -495,6 +519,7 @@ impl PathsSource {
         let end = self.end.as_ref();
         path.cause.to_string().starts_with(&self.cause)
             && end.is_none_or(|end| *end == path.end.to_string())
+            && self.looked.is_none_or(|looked| looked == path.looked)
     }
 }
 

@@ -32,6 +32,8 @@ pub struct Image {
     pub vms: Vec<String>,
     /// Of each VM, the harts, as bits, that may run a real-time vCPU of its configuration.
     pub real_time: Vec<u64>,
+    /// vCPUs of all VMs, with those that guests may make.
+    pub vcpus: usize,
     /// The vCPUs whose reload costs can be measured.
     pub reloads: Vec<Watched>,
     /// Harts the machine must have (QEMU's `-smp`).
@@ -119,6 +121,11 @@ pub fn build(verdict: Verdict) -> Result<Image, Refusal> {
         bytes: image_bytes(&plan),
         vms: plan.vms.iter().map(|vm| vm.name.clone()).collect(),
         real_time: plan.vms.iter().map(real_time_harts).collect(),
+        vcpus: plan
+            .vms
+            .iter()
+            .map(|vm| vm.vcpus.len() + vm.rt_vcpus as usize)
+            .sum(),
         reloads: Watched::all(&plan),
         harts: plan.harts as usize,
         memory: plan.memory.size(),

@@ -27,7 +27,7 @@ use tactus_board::time::{Clock, Femtoseconds};
 use tactus_board::trace::EventKind;
 use tactus_board::{
     privileged::Privilege,
-    timing::{Counts, Wake},
+    timing::{Count, Counts, Wake, Worst},
 };
 
 use crate::artifacts::Artifacts;
@@ -649,11 +649,14 @@ impl Run {
             Timeline::new(board.harts(), &devices, options, interfaces)
         });
         let board_harts = board.harts();
+        let mut paths = Paths::new(
+            options.paths.as_deref().cloned().unwrap_or_default(),
+            Worst::of(&options.profile.timing, board_harts),
+        );
         let fabric = board
             .devices()
             .position(|(name, ..)| name == crate::fabric::DEVICE);
         let fabric = fabric.map(|place| place as u16);
-        let mut paths = Paths::new(options.paths.as_deref().cloned().unwrap_or_default());
         if options.stays.is_some() {
             paths.count_no_more();
         }
@@ -706,6 +709,13 @@ impl Run {
         // Their numbers are behind those of the probes.
         for look in self.options.paths.iter().flat_map(|watch| &watch.looks) {
             self.board.probe(*look);
+        }
+        if let Some(watch) = &self.options.paths {
+            let bounds = watch.bounds.as_ref();
+            self.board.count_lines(&Count {
+                marks: self.options.probes.len() as u32,
+                known: bounds.map_or_else(|_| Vec::new(), |bounds| bounds.walked.clone()),
+            });
         }
         if self.sees_events() {
             self.board.record(true);

@@ -616,7 +616,7 @@ fn cause_of(cause: Exception, [function, extension]: [u64; 2]) -> Cause {
 mod tests {
     use tactus_board::account::Doing;
     use tactus_board::privileged::{Interrupt, Privilege, Target};
-    use tactus_board::timing::Stalls;
+    use tactus_board::timing::{Lines, Stalls};
 
     use super::*;
 
@@ -647,6 +647,7 @@ mod tests {
                 cycle,
                 hart: 0,
                 stalls: Stalls::default(),
+                lines: Lines::default(),
                 kind,
             };
             self.0.event(&event, 3);

@@ -12,11 +12,13 @@ use object::{Object, ObjectSection};
 use tactus_abi::{hypercall, map};
 use tactus_board::account::Doing;
 use tactus_board::privileged::{Exception, Privilege};
+use tactus_board::timing::{Lines, Worst};
 use tactus_board::trace::{Event, EventKind};
 
 use super::Worker;
 use super::spent::Spent;
 use crate::image::Image;
+use crate::walk::{self, Bounds, Costs, Start};
 
 /// Where the hypervisor's program says at which addresses it looks at the interrupts that wait.
 const LOOKS: &str = ".tactus.looks";
@@ -56,26 +58,43 @@ pub fn looks(program: &[u8]) -> Result<Vec<u64>, String> {
 }
 
 /// What to collect paths with.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watch {
     /// Addresses at which the hypervisor looks.
     pub looks: Vec<u64>,
     /// Of each VM, the harts, as bits, that may run a real-time vCPU of its configuration.
     pub real_time: Vec<u64>,
+    /// The bounds that the hypervisor's program has; without, why there are none.
+    pub bounds: Result<Bounds, String>,
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self {
+            looks: Vec::new(),
+            real_time: Vec::new(),
+            bounds: Err("the program was not read".to_owned()),
+        }
+    }
 }
 
 impl Watch {
-    /// What a system's image says.
+    /// What a system's image says, for a board with these costs. `None`: it has no caches.
     ///
     /// # Errors
     /// The hypervisor's file cannot be read, or does not say where it looks.
-    pub fn of(image: &Image) -> miette::Result<Self> {
+    pub fn of(image: &Image, costs: Option<&Costs>) -> miette::Result<Self> {
         let path = &image.hypervisor;
         let program = std::fs::read(path).map_err(|error| error.to_string());
-        let looks = program
-            .and_then(|program| looks(&program))
-            .map_err(|reason| miette::miette!("{}: {reason}", path.display()))?;
+        let fault = |reason: String| miette::miette!("{}: {reason}", path.display());
+        let program = program.map_err(fault)?;
+        let looks = looks(&program).map_err(fault)?;
+        let bounds = costs.ok_or_else(|| "the board has no caches".to_owned());
+        let bounds = bounds
+            .and_then(|costs| Bounds::of(&program, &looks, costs, image.vcpus as u64))
+            .map_err(|reason| format!("{}: {reason}", path.display()));
         Ok(Self {
+            bounds,
             looks,
             real_time: image.real_time.clone(),
         })
@@ -155,6 +174,32 @@ pub struct Path {
     pub end: End,
 }
 
+impl Path {
+    /// Where its stretches begin and end, as the walk tells them apart.
+    fn walked(&self) -> (Start, walk::End) {
+        let start = match self.cause {
+            _ if self.looked => Start::Look,
+            Cause::Wake => Start::Wake,
+            Cause::Call(..) => Start::Trap("tactus_call"),
+            Cause::Interrupt(5) => Start::Trap("tactus_timer"),
+            Cause::Interrupt(_) => Start::Trap("tactus_interrupt"),
+            Cause::Access(Kind::Store, _) => Start::Trap("tactus_doorbell"),
+            Cause::Wait | Cause::Return | Cause::Virtual => {
+                Start::Trap("tactus_virtual_instruction")
+            }
+            Cause::Access(..) | Cause::Illegal | Cause::Exception(_) => {
+                Start::Trap("tactus_exception")
+            }
+        };
+        let end = match self.end {
+            End::Look => walk::End::Look,
+            End::Idle => walk::End::Idle,
+            End::Back | End::BackBestEffort | End::RealTime | End::BestEffort => walk::End::Guest,
+        };
+        (start, end)
+    }
+}
+
 /// The stretches of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretches {
@@ -170,12 +215,90 @@ pub struct Stretches {
     pub hart: u16,
     /// What its cycles went into.
     pub spent: Spent,
+    /// The cache lines that it touched.
+    pub lines: Lines,
+    /// Lines of instructions of all.
+    pub code: Tally,
+    /// Lines of data of all.
+    pub data: Tally,
+    /// Cycles of those that read no line from memory.
+    pub warm: Tally,
+    /// Cycles of the longest if each of its lines had come from memory at the greatest cost; 0 where there are no lines.
+    pub cold: u64,
+    /// How many were longer than that.
+    pub past_cold: u64,
+    /// Cycles of those that stayed within the code that is walked.
+    pub walked: Tally,
+    /// The greatest of their bounds; 0 where there is none.
+    pub bound: u64,
+    /// How many of them were longer than their bounds, or have none.
+    pub past_bound: u64,
+}
+
+/// A figure of several stretches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Of how many.
+    pub count: u64,
+    /// Their sum.
+    pub sum: u64,
+    /// The greatest.
+    pub max: u64,
+}
+
+impl Tally {
+    const fn of(figure: u64) -> Self {
+        Self {
+            count: 1,
+            sum: figure,
+            max: figure,
+        }
+    }
+
+    fn if_so(counts: bool, figure: u64) -> Self {
+        if counts {
+            Self::of(figure)
+        } else {
+            Self::default()
+        }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            count: self.count + other.count,
+            sum: self.sum + other.sum,
+            max: self.max.max(other.max),
+        }
+    }
+
+    /// The mean, of any at all.
+    pub fn mean(&self) -> f64 {
+        self.sum as f64 / self.count as f64
+    }
+}
+
+/// What a stretch would take if each line that it touched had come from memory, and all else had been as slow as it
+/// can be: lines that it lost and read again count again, and what was under way when it began is waited for.
+fn cold_of(spent: &Spent, lines: &Lines, worst: &Worst) -> u64 {
+    let Lines {
+        code,
+        data,
+        again,
+        devices,
+        ..
+    } = *lines;
+    let lines = u64::from(code) + u64::from(data) + u64::from(again);
+    let devices = (u64::from(devices) * worst.device).max(spent.device);
+    let run = spent.running + spent.branch + spent.translation + spent.firmware;
+    run + devices + lines * worst.line + worst.under_way
 }
 
 /// All paths of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Paths {
     watch: Watch,
+    /// The board's greatest costs, if it has caches.
+    worst: Option<Worst>,
     paths: BTreeMap<Path, Stretches>,
     harts: Vec<Hart>,
     /// Stretches that begin before this cycle do not count; `None`: none do.
@@ -215,6 +338,14 @@ impl Stretches {
         Self {
             count: self.count + other.count,
             cycles: self.cycles + other.cycles,
+            code: self.code.and(other.code),
+            data: self.data.and(other.data),
+            warm: self.warm.and(other.warm),
+            cold: self.cold.max(other.cold),
+            past_cold: self.past_cold + other.past_cold,
+            walked: self.walked.and(other.walked),
+            bound: self.bound.max(other.bound),
+            past_bound: self.past_bound + other.past_bound,
             ..longest
         }
     }
@@ -226,10 +357,11 @@ impl Stretches {
 }
 
 impl Paths {
-    /// Nothing yet.
-    pub fn new(watch: Watch) -> Self {
+    /// Nothing yet, on a board with these greatest costs.
+    pub fn new(watch: Watch, worst: Option<Worst>) -> Self {
         Self {
             watch,
+            worst,
             from: Some(0),
             ..Self::default()
         }
@@ -245,6 +377,11 @@ impl Paths {
         self.from = None;
     }
 
+    /// Why there are no bounds of them, if there are none.
+    pub fn unbounded(&self) -> Option<&str> {
+        self.watch.bounds.as_ref().err().map(String::as_str)
+    }
+
     /// They, in a fixed order.
     pub fn iter(&self) -> impl Iterator<Item = (&Path, &Stretches)> {
         self.paths.iter()
@@ -252,6 +389,9 @@ impl Paths {
 
     /// Adds those of another run.
     pub fn merge(&mut self, other: &Self) {
+        if self.paths.is_empty() || other.watch.bounds.is_err() {
+            self.watch.bounds.clone_from(&other.watch.bounds);
+        }
         for (path, stretches) in &other.paths {
             self.paths
                 .entry(*path)
@@ -273,7 +413,7 @@ impl Paths {
     pub fn event(&mut self, event: &Event, spent: &Spent, looks: u32) {
         let (cycle, hart) = (event.cycle, event.hart);
         match event.kind {
-            EventKind::Turn(doing) => self.turn(cycle, hart, spent, doing),
+            EventKind::Turn(doing) => self.turn(cycle, hart, (spent, &event.lines), doing),
             EventKind::Interrupt { interrupt, .. } => {
                 self.trap(cycle, hart, Cause::Interrupt(interrupt.number))
             }
@@ -289,7 +429,7 @@ impl Paths {
             EventKind::Probe { probe, on, .. }
                 if probe >= looks && Worker::of(on, 0) == Worker::Hypervisor =>
             {
-                self.look(cycle, hart, spent);
+                self.look(cycle, hart, (spent, &event.lines));
             }
             EventKind::Probe { .. } | EventKind::Access { .. } => {}
         }
@@ -309,7 +449,7 @@ impl Paths {
     }
 
     /// A hart does something else from `cycle` on.
-    fn turn(&mut self, cycle: u64, hart: u16, spent: &Spent, doing: Doing) {
+    fn turn(&mut self, cycle: u64, hart: u16, used: (&Spent, &Lines), doing: Doing) {
         let index = hart;
         let to = Worker::of(doing, self.watch.real_time.len());
         let real_time =
@@ -326,7 +466,7 @@ impl Paths {
                     };
                     hart.stretch = Some(Stretch {
                         since: cycle,
-                        spent: *spent,
+                        spent: *used.0,
                         cause,
                         looked: false,
                     });
@@ -352,29 +492,36 @@ impl Paths {
                 // A wait of the firmware's, before there is a hypervisor, is none.
                 hart.from = (!idle || hart.below).then_some(to);
                 if let Some(stretch) = stretch {
-                    self.add(&stretch, end, cycle, index, spent);
+                    self.add(&stretch, end, (cycle, index), used);
                 }
             }
         }
     }
 
     /// The hypervisor looks, on a hart.
-    fn look(&mut self, cycle: u64, hart: u16, spent: &Spent) {
+    fn look(&mut self, cycle: u64, hart: u16, used: (&Spent, &Lines)) {
         // While it boots, it checks for no interrupt.
         let Some(stretch) = &mut self.hart(hart).stretch else {
             return;
         };
         let next = Stretch {
             since: cycle,
-            spent: *spent,
+            spent: *used.0,
             cause: stretch.cause,
             looked: true,
         };
         let over = std::mem::replace(stretch, next);
-        self.add(&over, End::Look, cycle, hart, spent);
+        self.add(&over, End::Look, (cycle, hart), used);
     }
 
-    fn add(&mut self, stretch: &Stretch, end: End, cycle: u64, hart: u16, spent: &Spent) {
+    /// A stretch has ended, at this cycle of this hart, which had spent so much by then; the lines are the stretch's.
+    fn add(
+        &mut self,
+        stretch: &Stretch,
+        end: End,
+        (cycle, hart): (u64, u16),
+        (spent, lines): (&Spent, &Lines),
+    ) {
         if self.from.is_none_or(|from| stretch.since < from) {
             return;
         }
@@ -384,13 +531,30 @@ impl Paths {
             end,
         };
         let cycles = cycle.saturating_sub(stretch.since);
+        let spent = spent.since(&stretch.spent);
+        let cold = self.worst.as_ref();
+        let cold = cold.map_or(0, |worst| cold_of(&spent, lines, worst));
+        let bounds = self.watch.bounds.as_ref().ok();
+        let is_walked = bounds.is_some() && lines.outside == 0;
+        let bound = bounds.and_then(|bounds| bounds.of.get(&path.walked()));
+        let bound = bound.map_or(0, |bound| bound.cycles);
+        let is_warm = lines.code_from_memory == 0 && lines.data_from_memory == 0;
         let one = Stretches {
             count: 1,
             cycles,
             max: cycles,
             at: stretch.since,
             hart,
-            spent: spent.since(&stretch.spent),
+            spent,
+            lines: *lines,
+            code: Tally::of(lines.code.into()),
+            data: Tally::of(lines.data.into()),
+            warm: Tally::if_so(is_warm, cycles),
+            cold,
+            past_cold: u64::from(self.worst.is_some() && cycles > cold),
+            walked: Tally::if_so(is_walked, cycles),
+            bound: if is_walked { bound } else { 0 },
+            past_bound: u64::from(is_walked && cycles > bound),
         };
         self.paths
             .entry(path)
@@ -619,25 +783,27 @@ mod tests {
 
     #[test]
     fn stretches_count_within_the_window() {
-        let mut paths = Paths::new(Watch {
-            looks: Vec::new(),
+        let watch = Watch {
             real_time: vec![0],
-        });
+            ..Watch::default()
+        };
+        let mut paths = Paths::new(watch, None);
+        let used = (&Spent::default(), &Lines::default());
         let stretch = |paths: &mut Paths, from, to| {
             paths.trap(from, 0, Cause::Wait);
-            paths.turn(from, 0, &Spent::default(), HYPERVISOR);
-            paths.turn(to, 0, &Spent::default(), guest(0));
+            paths.turn(from, 0, used, HYPERVISOR);
+            paths.turn(to, 0, used, guest(0));
         };
-        paths.turn(1, 0, &Spent::default(), guest(0));
+        paths.turn(1, 0, used, guest(0));
         paths.count_no_more();
         stretch(&mut paths, 10, 100);
         paths.count_from(200);
         stretch(&mut paths, 199, 290);
         stretch(&mut paths, 300, 330);
         paths.trap(400, 0, Cause::Wait);
-        paths.turn(400, 0, &Spent::default(), HYPERVISOR);
+        paths.turn(400, 0, used, HYPERVISOR);
         paths.count_no_more();
-        paths.turn(490, 0, &Spent::default(), guest(0));
+        paths.turn(490, 0, used, guest(0));
         let found: Vec<(u64, u64)> = paths
             .iter()
             .map(|(_, stretches)| (stretches.count, stretches.max))
@@ -647,40 +813,42 @@ mod tests {
 
     #[test]
     fn a_stretch_ends_with_a_look_a_guest_or_a_wait() {
-        let mut paths = Paths::new(Watch {
-            looks: Vec::new(),
+        let watch = Watch {
             real_time: vec![0b01, 0],
-        });
+            ..Watch::default()
+        };
+        let mut paths = Paths::new(watch, None);
+        let used = (&Spent::default(), &Lines::default());
         let call = Cause::Call(0x10, Some(3));
         let timer = Cause::Interrupt(5);
         // The firmware's wait and the hypervisor's boot are no stretches.
-        paths.turn(1, 0, &Spent::default(), Doing::Waiting);
-        paths.turn(2, 0, &Spent::default(), FIRMWARE);
-        paths.turn(3, 0, &Spent::default(), HYPERVISOR);
-        paths.look(5, 0, &Spent::default());
-        paths.turn(10, 0, &Spent::default(), guest(1));
+        paths.turn(1, 0, used, Doing::Waiting);
+        paths.turn(2, 0, used, FIRMWARE);
+        paths.turn(3, 0, used, HYPERVISOR);
+        paths.look(5, 0, used);
+        paths.turn(10, 0, used, guest(1));
         // A call that the firmware has a part in.
         paths.trap(100, 0, call);
-        paths.turn(100, 0, &Spent::default(), HYPERVISOR);
+        paths.turn(100, 0, used, HYPERVISOR);
         paths.trap(110, 0, Cause::Exception(9));
-        paths.turn(110, 0, &Spent::default(), FIRMWARE);
-        paths.turn(120, 0, &Spent::default(), HYPERVISOR);
-        paths.turn(130, 0, &Spent::default(), guest(1));
+        paths.turn(110, 0, used, FIRMWARE);
+        paths.turn(120, 0, used, HYPERVISOR);
+        paths.turn(130, 0, used, guest(1));
         // Told after its turn; with a look.
-        paths.turn(200, 0, &Spent::default(), HYPERVISOR);
+        paths.turn(200, 0, used, HYPERVISOR);
         paths.trap(200, 0, timer);
-        paths.look(207, 0, &Spent::default());
-        paths.turn(250, 0, &Spent::default(), guest(0));
+        paths.look(207, 0, used);
+        paths.turn(250, 0, used, guest(0));
         // A guest's own exception, a call that waits, the wake.
         paths.trap(270, 0, Cause::Illegal);
         paths.trap(300, 0, call);
-        paths.turn(300, 0, &Spent::default(), HYPERVISOR);
-        paths.turn(320, 0, &Spent::default(), Doing::Waiting);
-        paths.turn(400, 0, &Spent::default(), HYPERVISOR);
-        paths.look(409, 0, &Spent::default());
-        paths.turn(430, 0, &Spent::default(), guest(1));
+        paths.turn(300, 0, used, HYPERVISOR);
+        paths.turn(320, 0, used, Doing::Waiting);
+        paths.turn(400, 0, used, HYPERVISOR);
+        paths.look(409, 0, used);
+        paths.turn(430, 0, used, guest(1));
         // Another hart is below for ever.
-        paths.turn(440, 1, &Spent::default(), HYPERVISOR);
+        paths.turn(440, 1, used, HYPERVISOR);
         let found: Vec<(String, u64, u64)> = paths
             .iter()
             .map(|(path, stretches)| (path.to_string(), stretches.max, stretches.at))
@@ -702,6 +870,59 @@ mod tests {
         let mut twice = paths.clone();
         twice.merge(&paths);
         assert!(twice.iter().all(|(_, stretches)| stretches.count == 2));
+    }
+
+    #[test]
+    fn stretches_past_their_bounds_are_counted() {
+        let bounds = |cycles| {
+            let bound = walk::Bound {
+                cycles,
+                ..walk::Bound::default()
+            };
+            Bounds {
+                of: BTreeMap::from([((Start::Trap("tactus_call"), walk::End::Guest), bound)]),
+                walked: Vec::new(),
+            }
+        };
+        let past = |bound: u64, worst: Worst, lines: Lines| {
+            let watch = Watch {
+                real_time: vec![0],
+                bounds: Ok(bounds(bound)),
+                ..Watch::default()
+            };
+            let mut paths = Paths::new(watch, Some(worst));
+            let spent = |running| Spent {
+                running,
+                ..Spent::default()
+            };
+            paths.turn(10, 0, (&spent(0), &Lines::default()), guest(0));
+            paths.trap(100, 0, Cause::Call(0x10, Some(3)));
+            paths.turn(100, 0, (&spent(0), &Lines::default()), HYPERVISOR);
+            // Of 90 cycles it waits 60 for lines.
+            paths.turn(190, 0, (&spent(30), &lines), guest(0));
+            let (_, stretches) = paths.iter().next().expect("there is one");
+            (stretches.past_bound, stretches.past_cold)
+        };
+        let profile = tactus_board::profile::Profile::named("soc").expect("it is there");
+        let worst = Worst {
+            line: 20,
+            under_way: 0,
+            ..Worst::of(&profile.timing, 2).expect("it has caches")
+        };
+        let lines = Lines {
+            code: 2,
+            data: 1,
+            ..Lines::default()
+        };
+        assert_eq!(past(90, worst, lines), (0, 0));
+        assert_eq!(past(89, worst, lines), (1, 0));
+        assert_eq!(past(90, Worst { line: 19, ..worst }, lines), (0, 1));
+        // One that was elsewhere, too, has another bound.
+        let outside = Lines {
+            outside: 1,
+            ..lines
+        };
+        assert_eq!(past(1, worst, outside), (0, 0));
     }
 
     #[test]

@@ -456,6 +456,7 @@ mod tests {
                 cycle: 100,
                 hart: 0,
                 stalls: tactus_board::timing::Stalls::default(),
+                lines: tactus_board::timing::Lines::default(),
                 kind: EventKind::Turn(doing),
             },
             &[],

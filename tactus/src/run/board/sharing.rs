@@ -564,7 +564,7 @@ mod tests {
     use super::*;
     use tactus_board::account::Doing;
     use tactus_board::privileged::Privilege;
-    use tactus_board::timing::Stalls;
+    use tactus_board::timing::{Lines, Stalls};
 
     const FABRIC: u16 = 3;
 
@@ -583,6 +583,7 @@ mod tests {
             cycle,
             hart: 0,
             stalls: Stalls::default(),
+            lines: Lines::default(),
             kind,
         });
     }

@@ -117,6 +117,7 @@ mod tests {
     use super::*;
     use tactus_board::account::Doing;
     use tactus_board::privileged::Privilege;
+    use tactus_board::timing::Lines;
 
     #[test]
     fn cycles_are_told_apart() {
@@ -136,6 +137,7 @@ mod tests {
                     load,
                     ..Stalls::default()
                 },
+                lines: Lines::default(),
                 kind,
             })
         };
