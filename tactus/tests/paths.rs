@@ -5,10 +5,14 @@
 
 use std::collections::BTreeSet;
 
+use tactus::artifacts::{Artifacts, HYPERVISORS};
 use tactus::bench::{experiment, paths, prepared, value};
 use tactus::profile::Profile;
-use tactus::run::board::paths::Cause;
+use tactus::run::board::paths::{Cause, looks};
 use tactus::run::session::Verdict;
+use tactus::walk::{Bound, Bounds, Costs, End, Start};
+use tactus_board::profile::Profile as Board;
+use tactus_board::timing::Worst;
 
 use crate::harness::{explain, root};
 
@@ -53,4 +57,47 @@ fn every_path_keeps_to_its_bound() {
         .map(|call| call.to_string())
         .collect();
     assert_eq!(missing, UNMADE, "no run made these");
+}
+
+/// The bound of a preemption by the timer.
+const PREEMPTION: (Start, End) = (Start::Trap("tactus_timer"), End::Guest);
+
+/// What is computed of a hypervisor's hot code, on a board of so many harts, for so many vCPUs.
+fn computed(name: &str, harts: usize, vcpus: u64) -> Bounds {
+    let path = Artifacts::Workspace
+        .file(name)
+        .unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure));
+    let program = std::fs::read(path).expect("the file was just built");
+    let looks = looks(&program).expect("it says where it looks");
+    let board = Board::named("soc").expect("it comes with the board");
+    let costs = Costs::of(&board.timing, harts).expect("it has caches");
+    Bounds::of(&program, &looks, &costs, vcpus).unwrap_or_else(|reason| panic!("{name}: {reason}"))
+}
+
+#[test]
+fn the_hot_code_of_each_hypervisor_has_bounds() {
+    let board = Board::named("soc").expect("it comes with the board");
+    let line = Worst::of(&board.timing, 2).expect("it has caches").line;
+    for name in HYPERVISORS {
+        let bounds = computed(name, 2, 8);
+        for ((start, end), bound) in &bounds.of {
+            let Bound {
+                run,
+                code,
+                data,
+                begin,
+                cycles,
+                ..
+            } = *bound;
+            assert_eq!(
+                cycles,
+                run + (code + data) * line + begin,
+                "{start:?} to {end:?}"
+            );
+        }
+        let of = |bounds: &Bounds| bounds.of[&PREEMPTION].cycles;
+        // More vCPUs may be due at once, and more masters may be at memory.
+        assert!(of(&computed(name, 2, 9)) > of(&bounds), "{name}");
+        assert!(of(&computed(name, 4, 8)) > of(&bounds), "{name}");
+    }
 }

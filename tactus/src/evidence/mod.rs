@@ -4,6 +4,7 @@
 
 mod assumptions;
 mod campaign;
+mod computed;
 mod figures;
 mod inputs;
 mod overheads;
@@ -23,6 +24,7 @@ use crate::problem::Weight;
 use crate::report::provenance::Commit;
 
 use campaign::Campaign;
+use computed::Computed;
 pub use inputs::{Input, Inputs};
 use overheads::Overhead;
 
@@ -45,6 +47,8 @@ struct Evidence<'v> {
     commit: Option<Commit>,
     date: Option<&'v str>,
     overheads: Vec<Overhead>,
+    /// Without, why there is none.
+    computed: Result<Computed, String>,
     assumptions: Vec<String>,
     campaign: Option<Campaign>,
 }
@@ -97,6 +101,7 @@ pub fn write(
         commit: Commit::find(),
         date,
         overheads: overheads::of(&plan.profile, guarantee),
+        computed: Computed::of(plan, verdict.hypervisor.as_deref()),
         assumptions: assumptions::all(),
         campaign,
     };
@@ -162,6 +167,7 @@ impl Evidence<'_> {
             "sensitivity": check::sensitivity_json(self.guarantee, self.sensitivity.as_ref()),
             "figures": figures,
             "overheads": self.overheads.iter().map(Overhead::to_json).collect::<Vec<_>>(),
+            "computed": self.computed.as_ref().ok().map(Computed::to_json),
             "assumptions": self.assumptions,
             "campaign": self.campaign.as_ref().map(Campaign::to_json),
             "configuration": self.configuration,

@@ -121,6 +121,7 @@ pub(super) fn html(evidence: &Evidence<'_>) -> String {
     sensitivity(&mut body, evidence);
     formulas(&mut body);
     overheads(&mut body, evidence);
+    computed(&mut body, evidence);
     body.section("What it rests on");
     body.paragraph(
         "The figures hold under these assumptions, which this page does not show to be true.",
@@ -464,6 +465,34 @@ fn overheads(body: &mut Body, evidence: &Evidence<'_>) {
         NONE,
         &[],
         &rows.collect::<Vec<_>>(),
+    );
+}
+
+fn computed(body: &mut Body, evidence: &Evidence<'_>) {
+    body.section("What is computed of the hypervisor's program");
+    let computed = match &evidence.computed {
+        Ok(computed) => computed,
+        Err(reason) => {
+            body.paragraph(&format!("Nothing: {reason}."));
+            return;
+        }
+    };
+    body.paragraph(
+        "The longest ways through the hypervisor's hot code with interrupts off, each cache line from memory. No figure of this \
+         page counts them: they bound the hot code alone, and add up work that excludes each other.",
+    );
+    let rows: Vec<Vec<String>> = computed.rows().map(Vec::from).collect();
+    body.table(
+        &[
+            "begun by",
+            "ends with",
+            "at most",
+            "lines of code",
+            "lines of data",
+        ],
+        3,
+        &[],
+        &rows,
     );
 }
 

@@ -134,6 +134,8 @@ fn it_is_the_same_each_time_and_has_everything() {
         }
     }
     assert_eq!(data["overheads"].as_array().map(Vec::len), Some(6));
+    assert_eq!(data["computed"], Value::Null);
+    assert!(page.contains("Nothing: the board mpsoc has no caches."));
     assert!(data["sensitivity"]["budgets_factor_max"].as_f64() > Some(1.0));
     // What is not known is said not to be.
     let unknown = data["overheads"].as_array().expect("overheads");

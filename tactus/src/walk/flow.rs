@@ -17,8 +17,13 @@ const PAGE: u64 = 4096;
 /// Instructions of a piece, at most: those of a board's block.
 const PIECE_MAX: usize = 64;
 /// Lines that translating an address for `hlv` may read: three levels of the guest's table, each, as the address itself,
-/// by three of the second stage's.
-const WALK_LINES: u64 = 3 * 4 + 3;
+/// by three of the second stage's. One more is for the second TLB.
+const WALK_LINES: u64 = 3 * 4 + 3 + 1;
+/// Lines of code that are counted once, though `fence.i` drops them between two pieces that lie in them: one for the
+/// function that it is in, and one for each that waits for it to return.
+const FENCE_LINES: u64 = 16;
+/// Bytes of a look: a read of a control and status register, with which the board's blocks end.
+const LOOK_BYTES: u64 = 4;
 const RA: u8 = 1;
 const SP: u8 = 2;
 const T0: u8 = 5;
@@ -88,7 +93,7 @@ impl Function {
             let mut walked = if starts[index] & 1 == 0 {
                 Walked::of(program, entry, starts[index], given, costs)
             } else {
-                Walked::look(starts[index] & !1)
+                Walked::look(starts[index] & !1, costs)
             };
             frames.extend(&walked.frames);
             if !matches!(walked.piece.then, Then::Cut(..)) {
@@ -127,14 +132,17 @@ struct Walked {
 }
 
 impl Walked {
-    /// A look, where it is come to.
-    fn look(at: u64) -> Self {
+    /// A look, where it is come to: its instruction is fetched, and no part of the stretch.
+    fn look(at: u64, costs: &Costs) -> Self {
         Self {
             piece: Piece {
                 begin: at,
                 run: 0,
                 data: 0,
-                lines: (1, 0),
+                lines: (
+                    at / costs.line_bytes,
+                    (at + LOOK_BYTES - 1) / costs.line_bytes,
+                ),
                 calls: Vec::new(),
                 then: Then::Cut(End::Look, Start::Look),
                 next: Vec::new(),
@@ -172,6 +180,14 @@ impl Walked {
             };
             if at != begin && given.looks.contains(&at) {
                 piece.then = Then::Cut(End::Look, Start::Look);
+                // It is fetched with what is before it.
+                piece.lines.1 = at + LOOK_BYTES - 1;
+                next.push(at);
+                break;
+            }
+            // The board runs an instruction that lies in two pages by itself.
+            let straddles = at % PAGE == PAGE - 2 && instruction.length == 4;
+            if straddles && at != begin {
                 next.push(at);
                 break;
             }
@@ -190,16 +206,13 @@ impl Walked {
                 }
                 O::Jal => {
                     piece.run += costs.worst.jump;
-                    go(
-                        program,
-                        entry,
-                        relative,
+                    let jump = Jump {
+                        from: entry,
+                        to: relative,
                         behind,
-                        instruction.rd,
-                        &mut piece,
-                        &mut next,
-                        given,
-                    );
+                        links: instruction.rd != 0,
+                    };
+                    jump.take(program, given, &mut piece, &mut next);
                     break;
                 }
                 O::Jalr => {
@@ -211,16 +224,13 @@ impl Walked {
                         let target = at
                             .wrapping_add_signed(upper.immediate.into())
                             .wrapping_add_signed(instruction.immediate.into());
-                        go(
-                            program,
-                            entry,
-                            target,
+                        let jump = Jump {
+                            from: entry,
+                            to: target,
                             behind,
-                            instruction.rd,
-                            &mut piece,
-                            &mut next,
-                            given,
-                        );
+                            links: instruction.rd != 0,
+                        };
+                        jump.take(program, given, &mut piece, &mut next);
                     } else if instruction.rd == 0 && matches!(instruction.rs1, RA | T0) {
                         piece.then = Then::Returns;
                     } else if instruction.rd == 0 {
@@ -241,7 +251,12 @@ impl Walked {
                 }
                 // The firmware is not walked.
                 O::Ecall | O::Ebreak | O::Mret => break,
-                O::FenceI | O::Csrrw | O::Csrrs | O::Csrrc | O::Csrrwi | O::Csrrsi | O::Csrrci => {
+                O::FenceI => {
+                    piece.data += FENCE_LINES;
+                    next.push(behind);
+                    break;
+                }
+                O::Csrrw | O::Csrrs | O::Csrrc | O::Csrrwi | O::Csrrsi | O::Csrrci => {
                     next.push(behind);
                     break;
                 }
@@ -249,14 +264,14 @@ impl Walked {
             }
             before = Some((at, instruction));
             at = behind;
-            if count == PIECE_MAX || at / PAGE != begin / PAGE {
+            if count == PIECE_MAX || at / PAGE != begin / PAGE || straddles {
                 next.push(at);
                 break;
             }
         }
         let line = costs.line_bytes;
         piece.lines = (piece.lines.0 / line, piece.lines.1 / line);
-        piece.data = accesses.lines(costs);
+        piece.data += accesses.lines(costs);
         let frames = accesses.frames;
         next.dedup();
         Self {
@@ -286,33 +301,30 @@ fn never_returns(program: &Program, target: u64, given: &Given<'_>) -> bool {
     false
 }
 
-/// A direct jump or call to `target`.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "both kinds of direct transfer share it"
-)]
-fn go(
-    program: &Program,
-    entry: u64,
-    target: u64,
+/// A direct jump or call.
+struct Jump {
+    /// The function that it is in.
+    from: u64,
+    to: u64,
     behind: u64,
-    rd: u8,
-    piece: &mut Piece,
-    next: &mut Vec<u64>,
-    given: &Given<'_>,
-) {
-    let name = program.function(target);
-    if !(given.is_walked)(target) || never_returns(program, target, given) {
-        return;
-    }
-    if rd != 0 {
-        piece.calls = vec![target];
-        next.push(behind);
-    } else if name.is_some() && target != entry {
-        piece.calls = vec![target];
-        piece.then = Then::Returns;
-    } else {
-        next.push(target);
+    /// It is a call.
+    links: bool,
+}
+
+impl Jump {
+    fn take(&self, program: &Program, given: &Given<'_>, piece: &mut Piece, next: &mut Vec<u64>) {
+        if !(given.is_walked)(self.to) || never_returns(program, self.to, given) {
+            return;
+        }
+        if self.links {
+            piece.calls = vec![self.to];
+            next.push(self.behind);
+        } else if program.function(self.to).is_some() && self.to != self.from {
+            piece.calls = vec![self.to];
+            piece.then = Then::Returns;
+        } else {
+            next.push(self.to);
+        }
     }
 }
 
@@ -439,10 +451,9 @@ impl Accesses {
     }
 }
 
-/// Lines that words at these offsets lie in, at most, of any alignment of their base to 4 bytes.
+/// Lines that accesses at these offsets lie in, at most, wherever their base is.
 fn lines_of(offsets: &[i64], line: i64) -> u64 {
     (0..line)
-        .step_by(4)
         .map(|base| {
             let mut lines: Vec<i64> = offsets
                 .iter()

@@ -8,9 +8,10 @@
 //! * [`longest`] finds the longest way through each function, callees before callers, and through loops as often as
 //!   [`loops`] allows.
 //!
-//! It is a bound on these terms: a line that a stretch has touched stays in the cache until the stretch ends (the
-//! stretches of runs count those that do not), loops keep to their stated counts (which runs check), the firmware's own
-//! time and the fabric's come on top, and so does a wait for a lock that another hart holds, which is stated as well.
+//! The walk is of the hypervisor's hot code. The bounds are of stretches that stay within, on these terms: a line that a
+//! stretch has touched stays in the cache until the stretch ends, loops keep to their stated counts, and the fabric's own
+//! time comes on top. That each stretch of a run keeps to them is checked
+//! ([`past_bound`](crate::run::board::paths::Stretches::past_bound)).
 
 pub mod flow;
 pub mod longest;
@@ -18,6 +19,7 @@ pub mod loops;
 pub mod program;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use tactus_board::timing::Worst;
 use tactus_board::timing::parameters::{Parameters, Pipeline};
@@ -46,6 +48,26 @@ pub enum Start {
     Wake,
     /// With a trap that this handler takes.
     Trap(&'static str),
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Look => "a look",
+            Self::Guest => "a guest",
+            Self::Idle => "a wait",
+        })
+    }
+}
+
+impl fmt::Display for Start {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Look => f.write_str("a look"),
+            Self::Wake => f.write_str("the end of a wait"),
+            Self::Trap(handler) => write!(f, "a trap, handled by {handler}"),
+        }
+    }
 }
 
 /// The handlers of traps, which the way in from a guest calls.
