@@ -173,11 +173,8 @@ impl Walked {
         let mut at = begin;
         let mut before: Option<(u64, Instruction)> = None;
         let mut count = 0;
-        loop {
-            let Some(instruction) = program.instruction(at) else {
-                // Nothing that ever runs: what follows a call that does not return.
-                break;
-            };
+        // What is no instruction never runs: it is behind a call that does not return.
+        while let Some(instruction) = program.instruction(at) {
             if at != begin && given.looks.contains(&at) {
                 piece.then = Then::Cut(End::Look, Start::Look);
                 // It is fetched with what is before it.
