@@ -28,7 +28,7 @@ fn cycles(fence: &str) -> f64 {
     let mut options = Options::new(Profile::named("soc").expect("it comes with the board"));
     options.pace = Pace::Timed;
     options.paths = Some(Box::new(
-        Watch::of(&boot.image).expect("it says where it looks"),
+        Watch::of(&boot.image, None).expect("it says where it looks"),
     ));
     boot.plan = boot.plan.limit(TIME).on(Platform::Board(Box::new(options)));
     let outcome = once(&boot);
