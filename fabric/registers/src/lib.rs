@@ -23,6 +23,13 @@ pub use peakrdl_rust::mem::Memory;
     clippy::undocumented_unsafe_blocks,
     reason = "generated"
 )]
+pub mod allocation_table;
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    reason = "generated"
+)]
 pub mod configuration_port;
 #[allow(
     missing_docs,
@@ -94,6 +101,13 @@ pub mod ready_queue;
     reason = "generated"
 )]
 pub mod region;
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    reason = "generated"
+)]
+pub mod region_allocator;
 #[allow(
     missing_docs,
     clippy::all,
