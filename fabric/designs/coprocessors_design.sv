@@ -2,7 +2,8 @@
 // with other tasks: checksums, digests and ciphers, whose blocks depend on those before.
 //
 // Interrupt lines: 0 the region monitor; 1 the configuration port; 2 to 4 the regions; 5 an
-// interface has faults; from 8 on the interfaces. It has no use for ACP.
+// interface has faults; 6 the region allocator; from 8 on the interfaces. The
+// allocator's answers go over ACP.
 module coprocessors_design import fabric_pkg::*; (
   input  logic                  clk_i,
   input  logic                  rst_ni,
@@ -48,10 +49,11 @@ module coprocessors_design import fabric_pkg::*; (
   logic        config_valid;
   logic [3:0]  config_region, awcache, arcache;
   logic [31:0] config_data;
-  logic [2:0]  awsize, awprot, arsize, arprot;
-  logic [1:0]  awburst, arburst;
+  logic [2:0]  awsize, awprot, arsize, arprot, a_awsize, a_awprot;
+  logic [1:0]  awburst, arburst, a_awburst;
+  logic [3:0]  a_awcache;
 
-  assign irq_o[7:6] = '0;
+  assign irq_o[7] = 1'b0;
 
   accelerators #(.INTERFACES(Interfaces), .OTHERS(1)) u_accelerators (
     .clk_i, .rst_ni,
@@ -73,7 +75,7 @@ module coprocessors_design import fabric_pkg::*; (
     .other_rvalid_i(ar_q), .other_rready_o(rready),
     .other_rdata_i('0), .other_rresp_i(SlaveError),
     .monitor_irq_o(irq_o[0]), .port_irq_o(irq_o[1]), .region_irq_o(irq_o[4:2]),
-    .fault_irq_o(irq_o[5]), .interface_irq_o(irq_o[15:8]),
+    .fault_irq_o(irq_o[5]), .allocator_irq_o(irq_o[6]), .interface_irq_o(irq_o[15:8]),
     .reconfiguring_o(reconfiguring), .loaded_o(loaded),
     .from_task_i(from_region), .to_task_o(to_region),
     .config_valid_o(config_valid), .config_region_o(config_region), .config_data_o(config_data),
@@ -89,10 +91,21 @@ module coprocessors_design import fabric_pkg::*; (
     .m_axi_araddr(hp_req_o.araddr), .m_axi_arlen(hp_req_o.arlen), .m_axi_arsize(arsize),
     .m_axi_arburst(arburst), .m_axi_arcache(arcache), .m_axi_arprot(arprot),
     .m_axi_rvalid(hp_rsp_i.rvalid), .m_axi_rready(hp_req_o.rready),
-    .m_axi_rdata(hp_rsp_i.rdata), .m_axi_rresp(hp_rsp_i.rresp), .m_axi_rlast(hp_rsp_i.rlast)
+    .m_axi_rdata(hp_rsp_i.rdata), .m_axi_rresp(hp_rsp_i.rresp), .m_axi_rlast(hp_rsp_i.rlast),
+    .a_axi_awvalid(acp_req_o.awvalid), .a_axi_awready(acp_rsp_i.awready),
+    .a_axi_awaddr(acp_req_o.awaddr), .a_axi_awlen(acp_req_o.awlen), .a_axi_awsize(a_awsize),
+    .a_axi_awburst(a_awburst), .a_axi_awcache(a_awcache), .a_axi_awprot(a_awprot),
+    .a_axi_wvalid(acp_req_o.wvalid), .a_axi_wready(acp_rsp_i.wready),
+    .a_axi_wdata(acp_req_o.wdata), .a_axi_wstrb(acp_req_o.wstrb), .a_axi_wlast(acp_req_o.wlast),
+    .a_axi_bvalid(acp_rsp_i.bvalid), .a_axi_bready(acp_req_o.bready),
+    .a_axi_bresp(acp_rsp_i.bresp)
   );
 
-  assign acp_req_o = '0;
+  assign acp_req_o.arvalid = 1'b0;
+  assign acp_req_o.araddr  = '0;
+  assign acp_req_o.arlen   = '0;
+  assign acp_req_o.rready  = 1'b0;
+
 
   // What fits into each region.
 
@@ -136,8 +149,10 @@ module coprocessors_design import fabric_pkg::*; (
   end
 
   logic unused;
-  assign unused = ^{acp_rsp_i, event_i, awcache, arcache, awsize, awprot, arsize, arprot, awburst,
-                    arburst, config_valid, config_region, config_data};
+  assign unused = ^{acp_rsp_i.arready, acp_rsp_i.rvalid, acp_rsp_i.rdata, acp_rsp_i.rresp,
+                    acp_rsp_i.rlast, a_awsize, a_awburst, a_awcache, a_awprot, event_i,
+                    awcache, arcache, awsize, awprot, arsize, arprot, awburst, arburst,
+                    config_valid, config_region, config_data};
 
   // Nothing of the accelerators changes but by software while nothing goes on. What comes to rest
   // last is the region monitor, which goes through its list, and what the regions drive, which

@@ -27,6 +27,7 @@ module accelerators_end_formal #(
   input logic [REGIONS-1:0]          task_done,
   input logic [REGIONS-1:0]          task_stopped,
   input logic [REGIONS-1:0]          drained,
+  input logic                        allocator_resume,
   // Of the other interface, which starts only while its region is Idle or in Hold.
   input logic                        other_start,
   input logic                        other_abort
@@ -72,6 +73,7 @@ module accelerators_end_formal #(
     .error_i(to_interface[0].error),
     .ctx_we_i(to_interface[0].ctx_we), .ctx_addr_i(to_interface[0].ctx_addr),
     .ctx_wdata_i(to_interface[0].ctx_wdata), .ctx_rdata_o(),
+    .unfinished_o(), .resume_i(allocator_resume),
     .window_base_o(), .window_pages_o(),
     .refused_outside_i(1'b0), .refused_illegal_i(1'b0), .wrong_last_i(1'b0),
     .refused_addr_i('0)

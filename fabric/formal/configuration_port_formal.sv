@@ -10,6 +10,11 @@ module configuration_port_formal #(
   input logic               clk_i,
   input logic               rst_ni,
   input logic [REGIONS-1:0] configurable,
+  input logic [REGIONS-1:0] owned,
+  input logic               wanted,
+  input logic [3:0]         wanted_region,
+  input logic [2:0]         wanted_task,
+  input logic [31:0]        wanted_bytes,
   input logic               arready,
   input logic               rvalid,
   input logic [1:0]         rresp,
@@ -18,7 +23,8 @@ module configuration_port_formal #(
 
   logic [REGIONS-1:0] configure, configured;
   logic [7:0]         number;
-  logic               irq, busy, config_valid, arvalid, rready;
+  logic               irq, busy, config_valid, arvalid, rready, begins_wanted, over;
+  logic [3:0]         error;
 
   configuration_port #(
     .REGIONS(REGIONS), .SILENT_CYCLES(SILENT_CYCLES), .REGION_BYTES({32'd324, 32'd100})
@@ -32,6 +38,10 @@ module configuration_port_formal #(
     .irq_o(irq), .busy_o(busy),
     .configure_o(configure), .configurable_i(configurable), .configured_o(configured),
     .configured_task_o(number),
+    .allocator_valid_i(wanted), .allocator_ready_o(begins_wanted),
+    .allocator_region_i(wanted_region), .allocator_task_i(wanted_task), .allocator_source_i('0),
+    .allocator_bytes_i(wanted_bytes), .allocator_over_o(over), .allocator_error_o(error),
+    .owned_i(owned),
     .config_valid_o(config_valid), .config_region_o(), .config_data_o(),
     .m_axi_arvalid(arvalid), .m_axi_arready(arready), .m_axi_araddr(), .m_axi_arlen(),
     .m_axi_arsize(), .m_axi_arburst(), .m_axi_arcache(), .m_axi_arprot(),
@@ -47,8 +57,12 @@ module configuration_port_formal #(
   // Bursts that memory has taken and not answered; for how long it has given nothing.
   logic [3:0]         owes_q;
   logic [3:0]         silent_q;
+  // It is the allocator's; and that has waited for one of the manager's since it could begin.
+  logic               wanted_q, waited_q, can_begin;
   logic               owes, given;
 
+  assign can_begin = wanted && wanted_task != '0 && 32'(wanted_region) < REGIONS
+                     && configurable[wanted_region[0]];
   assign owes  = arvalid || owes_q != '0;
   assign given = rvalid && rready;
 
@@ -61,7 +75,11 @@ module configuration_port_formal #(
       late_q   <= 1'b0;
       owes_q   <= '0;
       silent_q <= '0;
+      wanted_q <= 1'b0;
+      waited_q <= 1'b0;
     end else begin
+      if (configure != '0) wanted_q <= begins_wanted;
+      waited_q <= can_begin && !begins_wanted && (waited_q || configure != '0);
       with_q   <= (with_q & ~configured) | configure;
       age_q    <= with_q == '0 ? '0 : age_q == '1 ? age_q : age_q + 1'b1;
       if (configure != '0) late_q <= owes && !(given && rlast && owes_q == 4'd1 && !arvalid);
@@ -80,12 +98,22 @@ module configuration_port_formal #(
       one_begins: assert (configure == '0
                           || (with_q == '0 && (configure & (configure - 1'b1)) == '0));
       free_begins: assert ((configure & ~configurable) == '0);
+      // The manager configures no region of the allocator, and the allocator what it wants alone.
+      owned_begins: assert (begins_wanted || (configure & owned) == '0);
+      wanted_begins: assert (!begins_wanted
+                             || (can_begin && configure == REGIONS'(1) << wanted_region[0]));
+      // Each is told of its own end, and the allocator with the error of what the region is told.
+      told_over: assert (over == (configured != '0 && wanted_q));
+      told_error: assert (!over || (error == '0) == (number != '0));
+      in_turn: assert (!waited_q || !can_begin || configure == '0 || begins_wanted);
       told_once: assert ((configured & ~with_q) == '0);
       late_fails: assert (configured == '0 || !late_q || number == '0);
       owes_busy: assert (!owes || busy);
 
       given_up: cover (configured != '0 && silent_q > 4'(SILENT_CYCLES));
       refused: cover (configured != '0 && late_q);
+      after_another: cover (begins_wanted && waited_q);
+      good_wanted: cover (over && number != '0);
       good: cover (configured != '0 && number != '0);
     end
   end
@@ -111,6 +139,9 @@ module configuration_port_formal #(
       state_with: assert (with_q == (dut.loading_q ? REGIONS'(1) << dut.region_q : '0)
                           && (!dut.loading_q || 32'(dut.region_q) < REGIONS));
       state_loading: assert (!dut.loading_q || dut.busy_q);
+      state_own: assert (!dut.loading_q || (dut.own_q != wanted_q && dut.task_q != '0));
+      // What the manager asks for meanwhile is kept, once; and it is its own only before.
+      state_turn: assert (!waited_q || (dut.postponed_q ? !dut.busy_q : dut.own_q || !dut.busy_q));
       state_owed: assert (dut.busy_q || dut.rests || dut.owed_q);
       state_age: assert (!dut.loading_q || busy_age_q >= age_q);
       state_given_up: assert (silent_q < 4'(SILENT_CYCLES + 1) || !dut.busy_q || busy_age_q == '0

@@ -9,6 +9,7 @@ module hw_interface_formal (
   input logic        rst_ni,
   input logic        connected,
   input logic        drained,
+  input logic        allocator_resume,
   input logic [3:0]  region,
   input logic        task_done,
   input logic        task_stopped,
@@ -22,7 +23,7 @@ module hw_interface_formal (
   input logic [31:0] refused_addr
 );
 
-  logic        irq, fault, start, resume, abort;
+  logic        irq, fault, start, resume, abort, unfinished;
   logic [31:0] src, dst, length, param, ctx_rdata;
   logic [27:0] window_base;
   logic [20:0] window_pages;
@@ -49,6 +50,7 @@ module hw_interface_formal (
     .src_o(src), .dst_o(dst), .length_o(length), .param_o(param),
     .done_i(task_done), .stopped_i(task_stopped), .error_i(task_error),
     .ctx_we_i(ctx_we), .ctx_addr_i(ctx_addr), .ctx_wdata_i(ctx_wdata), .ctx_rdata_o(ctx_rdata),
+    .unfinished_o(unfinished), .resume_i(allocator_resume),
     .window_base_o(window_base), .window_pages_o(window_pages),
     .refused_outside_i(refused_outside), .refused_illegal_i(refused_illegal),
     .wrong_last_i(wrong_last), .refused_addr_i(refused_addr)

@@ -33,7 +33,8 @@ module region_monitor_formal #(
     .s_axil_bvalid(), .s_axil_bready('0), .s_axil_bresp(),
     .s_axil_arvalid('0), .s_axil_arready(), .s_axil_araddr('0), .s_axil_arprot('0),
     .s_axil_rvalid(), .s_axil_rready('0), .s_axil_rdata(), .s_axil_rresp(),
-    .irq_o(irq), .state_i(state), .loaded_i(loaded), .priority_i(priorities)
+    .irq_o(irq), .state_i(state), .loaded_i(loaded), .priority_i(priorities),
+    .compatibility_o(), .waiting_o(), .waiting_task_o(), .waiting_priority_o()
   );
 
   logic began_q = 1'b0;

@@ -3,10 +3,12 @@
 // (from_task_i, to_task_o).
 //
 // Software reaches it by pages of 4 KiB: the region monitor at 0x0, the configuration port at
-// 0x1000, the regions from 0x2000 on, the interfaces' pages for the device manager from 0x8000 on,
-// and the virtual devices' from 0x10000 on; from 0x18000 on those of whatever else is on the bus.
-// Memory is reached over one master: the regions through their isolators, and the configuration
-// port, which only reads.
+// 0x1000, the regions from 0x2000 on, the region allocator at 0x5000, which is the hypervisor's,
+// the device manager's allocation table at 0x6000, the interfaces' pages for the device manager
+// from 0x8000 on, and the virtual devices' from 0x10000 on; from 0x18000 on those of whatever else
+// is on the bus. Memory is reached over one master: the regions through their isolators, and the
+// configuration port, which only reads. The allocator writes its answers over another one, which is
+// coherent (a_axi).
 module accelerators #(
   // Up to 8, and 3 as the pages and REGION_BYTES have it.
   parameter int unsigned INTERFACES = 8,
@@ -57,6 +59,7 @@ module accelerators #(
 
   output logic                     monitor_irq_o,
   output logic                     port_irq_o,
+  output logic                     allocator_irq_o,
   output logic [REGIONS-1:0]       region_irq_o,
   // Some interface has faults; and each interface's own, to its VM.
   output logic                     fault_irq_o,
@@ -104,7 +107,25 @@ module accelerators #(
   output logic                     m_axi_rready,
   input  logic [63:0]              m_axi_rdata,
   input  logic [1:0]               m_axi_rresp,
-  input  logic                     m_axi_rlast
+  input  logic                     m_axi_rlast,
+
+  // Words of 64 bits by themselves, of which the lowest byte is never written.
+  output logic                     a_axi_awvalid,
+  input  logic                     a_axi_awready,
+  output logic [39:0]              a_axi_awaddr,
+  output logic [7:0]               a_axi_awlen,
+  output logic [2:0]               a_axi_awsize,
+  output logic [1:0]               a_axi_awburst,
+  output logic [3:0]               a_axi_awcache,
+  output logic [2:0]               a_axi_awprot,
+  output logic                     a_axi_wvalid,
+  input  logic                     a_axi_wready,
+  output logic [63:0]              a_axi_wdata,
+  output logic [7:0]               a_axi_wstrb,
+  output logic                     a_axi_wlast,
+  input  logic                     a_axi_bvalid,
+  output logic                     a_axi_bready,
+  input  logic [1:0]               a_axi_bresp
 );
 
   import region_pkg::*;
@@ -114,15 +135,19 @@ module accelerators #(
   localparam int unsigned Monitor  = 0;
   localparam int unsigned Port     = 1;
   localparam int unsigned Region   = 2;
-  localparam int unsigned Manager  = Region + REGIONS;
+  localparam int unsigned Requests = Region + REGIONS;
+  localparam int unsigned Table    = Requests + 1;
+  localparam int unsigned Manager  = Table + 1;
   localparam int unsigned Device   = Manager + INTERFACES;
   localparam int unsigned Other    = Device + INTERFACES;
   localparam int unsigned Slaves   = Other + OTHERS;
 
   function automatic logic [Slaves-1:0][7:0] pages();
     logic [Slaves-1:0][7:0] of_slaves;
-    of_slaves[Monitor] = 8'h00;
-    of_slaves[Port]    = 8'h01;
+    of_slaves[Monitor]  = 8'h00;
+    of_slaves[Port]     = 8'h01;
+    of_slaves[Requests] = 8'h05;
+    of_slaves[Table]    = 8'h06;
     for (int unsigned r = 0; r < REGIONS; r++) of_slaves[Region+r] = 8'(2 + r);
     for (int unsigned i = 0; i < INTERFACES; i++) begin
       of_slaves[Manager+i] = 8'(8 + i);
@@ -180,6 +205,10 @@ module accelerators #(
 
   state_e [REGIONS-1:0]         state;
   logic   [REGIONS-1:0][7:0]    prio;
+  logic [31:0]                  compatibility;
+  logic [INTERFACES-1:0]        waiting;
+  logic [INTERFACES-1:0][2:0]   waiting_task;
+  logic [INTERFACES-1:0][7:0]   waiting_priority;
 
   region_monitor #(.REGIONS(REGIONS), .ENTRIES(INTERFACES)) u_monitor (
     .clk_i, .rst_ni,
@@ -194,8 +223,65 @@ module accelerators #(
     .s_axil_rvalid(rvalid[Monitor]), .s_axil_rready(rready[Monitor]),
     .s_axil_rdata(rdata[Monitor]), .s_axil_rresp(rresp[Monitor]),
     .irq_o(monitor_irq_o),
-    .state_i(state), .loaded_i(loaded_o), .priority_i(prio)
+    .state_i(state), .loaded_i(loaded_o), .priority_i(prio),
+    .compatibility_o(compatibility), .waiting_o(waiting), .waiting_task_o(waiting_task),
+    .waiting_priority_o(waiting_priority)
   );
+
+  // The region allocator.
+
+  from_allocator_t [REGIONS-1:0] allocated;
+  logic [REGIONS-1:0]            owned, r_connected, r_drained;
+  logic [REGIONS-1:0][3:0]       r_client;
+  logic [INTERFACES-1:0]         i_unfinished, i_resume;
+  logic                          allocating, load_valid, load_ready, load_over;
+  logic [3:0]                    load_region, load_error;
+  logic [2:0]                    load_task;
+  logic [39:6]                   load_source;
+  logic [31:0]                   load_bytes;
+
+  region_allocator #(.REGIONS(REGIONS), .INTERFACES(INTERFACES)) u_allocator (
+    .clk_i, .rst_ni,
+    .s_axil_requests_awvalid(awvalid[Requests]), .s_axil_requests_awready(awready[Requests]),
+    .s_axil_requests_awaddr(addr), .s_axil_requests_awprot('0),
+    .s_axil_requests_wvalid(wvalid[Requests]), .s_axil_requests_wready(wready[Requests]),
+    .s_axil_requests_wdata(wdata), .s_axil_requests_wstrb(wstrb),
+    .s_axil_requests_bvalid(bvalid[Requests]), .s_axil_requests_bready(bready[Requests]),
+    .s_axil_requests_bresp(bresp[Requests]),
+    .s_axil_requests_arvalid(arvalid[Requests]), .s_axil_requests_arready(arready[Requests]),
+    .s_axil_requests_araddr(addr), .s_axil_requests_arprot('0),
+    .s_axil_requests_rvalid(rvalid[Requests]), .s_axil_requests_rready(rready[Requests]),
+    .s_axil_requests_rdata(rdata[Requests]), .s_axil_requests_rresp(rresp[Requests]),
+    .s_axil_table_awvalid(awvalid[Table]), .s_axil_table_awready(awready[Table]),
+    .s_axil_table_awaddr(addr), .s_axil_table_awprot('0),
+    .s_axil_table_wvalid(wvalid[Table]), .s_axil_table_wready(wready[Table]),
+    .s_axil_table_wdata(wdata), .s_axil_table_wstrb(wstrb),
+    .s_axil_table_bvalid(bvalid[Table]), .s_axil_table_bready(bready[Table]),
+    .s_axil_table_bresp(bresp[Table]),
+    .s_axil_table_arvalid(arvalid[Table]), .s_axil_table_arready(arready[Table]),
+    .s_axil_table_araddr(addr), .s_axil_table_arprot('0),
+    .s_axil_table_rvalid(rvalid[Table]), .s_axil_table_rready(rready[Table]),
+    .s_axil_table_rdata(rdata[Table]), .s_axil_table_rresp(rresp[Table]),
+    .irq_o(allocator_irq_o), .busy_o(allocating),
+    .compatibility_i(compatibility), .waiting_i(waiting), .waiting_task_i(waiting_task),
+    .waiting_priority_i(waiting_priority),
+    .state_i(state), .loaded_i(loaded_o), .priority_i(prio), .connected_i(r_connected),
+    .client_i(r_client), .drained_i(r_drained), .command_o(allocated),
+    .unfinished_i(i_unfinished), .resume_o(i_resume),
+    .load_valid_o(load_valid), .load_ready_i(load_ready), .load_region_o(load_region),
+    .load_task_o(load_task), .load_source_o(load_source), .load_bytes_o(load_bytes),
+    .load_over_i(load_over), .load_error_i(load_error),
+    .m_axi_awvalid(a_axi_awvalid), .m_axi_awready(a_axi_awready), .m_axi_awaddr(a_axi_awaddr),
+    .m_axi_awlen(a_axi_awlen), .m_axi_awsize(a_axi_awsize), .m_axi_awburst(a_axi_awburst),
+    .m_axi_awcache(a_axi_awcache), .m_axi_awprot(a_axi_awprot),
+    .m_axi_wvalid(a_axi_wvalid), .m_axi_wready(a_axi_wready), .m_axi_wdata(a_axi_wdata),
+    .m_axi_wstrb(a_axi_wstrb), .m_axi_wlast(a_axi_wlast),
+    .m_axi_bvalid(a_axi_bvalid), .m_axi_bready(a_axi_bready), .m_axi_bresp(a_axi_bresp)
+  );
+
+  for (genvar r = 0; r < int'(REGIONS); r++) begin : gen_owned
+    assign owned[r] = allocated[r].owned;
+  end
 
   // Memory: the regions, and the configuration port behind them.
 
@@ -253,6 +339,10 @@ module accelerators #(
     .irq_o(port_irq_o), .busy_o(configuring),
     .configure_o(configure), .configurable_i(configurable), .configured_o(configured),
     .configured_task_o(configured_task),
+    .allocator_valid_i(load_valid), .allocator_ready_o(load_ready),
+    .allocator_region_i(load_region), .allocator_task_i(load_task),
+    .allocator_source_i(load_source), .allocator_bytes_i(load_bytes),
+    .allocator_over_o(load_over), .allocator_error_o(load_error), .owned_i(owned),
     .config_valid_o, .config_region_o, .config_data_o,
     .m_axi_arvalid(m_arvalid[REGIONS]), .m_axi_arready(m_arready[REGIONS]),
     .m_axi_araddr(m_araddr[REGIONS]), .m_axi_arlen(m_arlen[REGIONS]),
@@ -277,8 +367,8 @@ module accelerators #(
 
   // The regions, and the interfaces, as the crossbar connects them.
 
-  logic [REGIONS-1:0]               r_connected, r_connect, r_may_connect, r_busy, r_drained;
-  logic [REGIONS-1:0][3:0]          r_client, r_new_client;
+  logic [REGIONS-1:0]               r_connect, r_may_connect, r_busy;
+  logic [REGIONS-1:0][3:0]          r_new_client;
   from_interface_t [REGIONS-1:0]    to_region;
   to_interface_t [REGIONS-1:0]      from_region;
   logic [INTERFACES-1:0]            i_connected, i_drained, i_fault;
@@ -317,6 +407,7 @@ module accelerators #(
       .irq_o(region_irq_o[r]),
       .configure_i(configure[r]), .configurable_o(configurable[r]),
       .configured_i(configured[r]), .configured_task_i(configured_task),
+      .allocator_i(allocated[r]),
       .state_o(state[r]), .loaded_o(loaded_o[r]), .priority_o(prio[r]), .busy_o(r_busy[r]),
       .drained_o(r_drained[r]),
       .connected_o(r_connected[r]), .client_o(r_client[r]),
@@ -364,6 +455,7 @@ module accelerators #(
       .s_axil_manager_rdata(rdata[Manager+i]), .s_axil_manager_rresp(rresp[Manager+i]),
       .irq_o(interface_irq_o[i]), .fault_o(i_fault[i]),
       .connected_i(i_connected[i]), .region_i(i_region[i]), .drained_i(i_drained[i]),
+      .unfinished_o(i_unfinished[i]), .resume_i(i_resume[i]),
       .start_o(from_interface[i].start), .resume_o(from_interface[i].resume),
       .abort_o(from_interface[i].abort_task),
       .src_o(from_interface[i].src), .dst_o(from_interface[i].dst),
@@ -389,6 +481,6 @@ module accelerators #(
     end
   end
 
-  assign busy_o = access || configuring || r_busy != '0;
+  assign busy_o = access || configuring || allocating || r_busy != '0;
 
 endmodule

@@ -8,6 +8,10 @@
 // Memory that owes words and gives none for SILENT_CYCLES is not waited for any longer: what was
 // begun fails, and the port is free. Words that it gives after all are dropped; until the last of
 // them a configuration that begins ends at once, with the same error.
+//
+// The region allocator's configurations are as the device manager's, but that the page shows
+// nothing of them: one that the manager begins meanwhile waits for its end, and is the next. So
+// each of the two waits for at most one configuration of the other.
 module configuration_port #(
   parameter int unsigned REGIONS = 3,
   parameter int unsigned SILENT_CYCLES = 4096,
@@ -45,6 +49,19 @@ module configuration_port #(
   input  logic [REGIONS-1:0] configurable_i,
   output logic [REGIONS-1:0] configured_o,
   output logic [7:0]         configured_task_o,
+
+  // The region allocator: what stands with its valid is begun when the port is free, for a region
+  // that is configurable; over, for a cycle, with the region's configured_o, and with its error.
+  input  logic               allocator_valid_i,
+  output logic               allocator_ready_o,
+  input  logic [3:0]         allocator_region_i,
+  input  logic [2:0]         allocator_task_i,
+  input  logic [39:6]        allocator_source_i,
+  input  logic [31:0]        allocator_bytes_i,
+  output logic               allocator_over_o,
+  output logic [3:0]         allocator_error_o,
+  // The regions that are its own: the manager configures none of them.
+  input  logic [REGIONS-1:0] owned_i,
 
   // What the region's configuration memory is written with.
   output logic               config_valid_o,
@@ -109,17 +126,23 @@ module configuration_port #(
 
   // What is asked for, and how long the region's bitstreams are.
 
-  logic        go, go_free;
+  // own: of the manager. postponed: the manager has asked while the allocator had the port.
+  logic        go, go_free, postponed_q, wants_own, own_q;
+  logic [3:0]  wanted_region;
+  logic [7:0]  wanted_task;
   logic [31:0] region_bytes;
 
-  assign go = from_regs.TARGET.go.value;
+  assign go            = from_regs.TARGET.go.value;
+  assign wants_own     = !allocator_valid_i || postponed_q;
+  assign wanted_region = wants_own ? from_regs.TARGET.region_number.value : allocator_region_i;
+  assign wanted_task   = wants_own ? from_regs.TARGET.task_number.value : 8'(allocator_task_i);
 
   always_comb begin
     go_free      = 1'b0;
     region_bytes = '0;
     for (int unsigned i = 0; i < REGIONS; i++) begin
-      if (from_regs.TARGET.region_number.value == 4'(i)) begin
-        go_free      = configurable_i[i] && from_regs.TARGET.task_number.value != '0;
+      if (wanted_region == 4'(i)) begin
+        go_free      = configurable_i[i] && wanted_task != '0 && !(wants_own && owned_i[i]);
         region_bytes = REGION_BYTES[i];
       end
     end
@@ -127,13 +150,15 @@ module configuration_port #(
 
   // busy: from the beginning until memory owes nothing. loading: until the bitstream is decided.
   // owed: memory has been given up, and owes something.
-  logic        busy_q, loading_q, truncated_q, owed_q, begins, refused, ends, over, load_over;
-  logic [3:0]  error_q, load_error, region_q;
+  logic        busy_q, loading_q, truncated_q, owed_q, wants, begins, refused, ends, over;
+  logic        load_over;
+  logic [3:0]  error_q, load_error, over_error, region_q;
   logic [7:0]  task_q;
   logic [31:0] bytes_q, cycles_q;
 
-  assign begins  = go && !busy_q && go_free;
-  assign refused = go && !begins;
+  assign wants   = !busy_q && (!wants_own || go || postponed_q);
+  assign begins  = wants && go_free;
+  assign refused = wants && wants_own && !go_free;
   assign over    = loading_q && (load_over || truncated_q || owed_q);
 
   // Reads.
@@ -261,6 +286,8 @@ module configuration_port #(
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       busy_q       <= 1'b0;
+      postponed_q  <= 1'b0;
+      own_q        <= 1'b0;
       loading_q    <= 1'b0;
       truncated_q  <= 1'b0;
       error_q      <= '0;
@@ -274,51 +301,62 @@ module configuration_port #(
       word_valid_q <= 1'b0;
     end else begin
       busy_q       <= begins || (busy_q && !ends);
+      postponed_q  <= (postponed_q || (go && (busy_q ? !own_q : !wants_own)))
+                      && !(wants && wants_own);
+      if (begins) own_q <= wants_own;
       loading_q    <= begins || (loading_q && !over);
       // Not all of it is there.
-      truncated_q  <= loading_q && !over && bytes_q > from_regs.LENGTH.bytes.value;
+      truncated_q  <= loading_q && !over
+                      && bytes_q > (own_q ? from_regs.LENGTH.bytes.value : allocator_bytes_i);
       word_valid_q <= loading_q && rd_data_valid;
       if (begins) begin
-        error_q   <= '0;
-        region_q  <= from_regs.TARGET.region_number.value;
-        task_q    <= from_regs.TARGET.task_number.value;
+        region_q  <= wanted_region;
+        task_q    <= wanted_task;
         bytes_q   <= region_bytes;
-        cycles_q  <= '0;
-        rd_addr_q <= {from_regs.SOURCE.addr.value, 6'd0};
+        rd_addr_q <= {wants_own ? from_regs.SOURCE.addr.value : allocator_source_i, 6'd0};
         unasked_q <= region_bytes;
         second_q  <= 1'b0;
       end else begin
-        if (over) begin
-          error_q <= owed_q ? Silent : load_over ? load_error : BadLength;
-        end else if (refused && !busy_q) begin
-          error_q <= NotFree;
-        end
-        if (loading_q) cycles_q <= cycles_q + 1'b1;
         if (rd_valid && rd_ready) begin
           rd_addr_q <= rd_addr_q + 40'(BurstBytes);
           unasked_q <= unasked_q > BurstBytes ? unasked_q - BurstBytes : '0;
         end
         if (loading_q && rd_data_valid) second_q <= !second_q;
       end
+      // Shown to the manager: of its own.
+      if (begins && wants_own) begin
+        error_q  <= '0;
+        cycles_q <= '0;
+      end else if (over && own_q) begin
+        error_q <= over_error;
+      end else if (refused) begin
+        error_q <= NotFree;
+      end
+      if (loading_q && own_q) cycles_q <= cycles_q + 1'b1;
     end
   end
 
   for (genvar i = 0; i < int'(REGIONS); i++) begin : gen_region
-    assign configure_o[i]  = begins && from_regs.TARGET.region_number.value == unsigned'(4'(i));
+    assign configure_o[i]  = begins && wanted_region == unsigned'(4'(i));
     assign configured_o[i] = over && region_q == unsigned'(4'(i));
   end
 
   assign configured_task_o = load_over && load_error == '0 && !owed_q ? task_q : '0;
 
+  assign over_error        = owed_q ? Silent : load_over ? load_error : BadLength;
+  assign allocator_ready_o = begins && !wants_own;
+  assign allocator_over_o  = over && !own_q;
+  assign allocator_error_o = over_error;
+
   assign busy_o                    = busy_q || owed_q;
-  assign to_regs.STATUS.busy.next  = busy_q;
+  assign to_regs.STATUS.busy.next  = (busy_q && own_q) || postponed_q;
   assign to_regs.STATUS.owed.next  = owed_q;
   assign to_regs.STATUS.error.next = error_q;
   assign to_regs.CYCLES.value.next = cycles_q;
 
   interrupt #(.EVENTS(1)) u_interrupt (
     .clk_i, .rst_ni,
-    .event_i(ends || (refused && !busy_q)), .clear_i(from_regs.IRQ_CLEAR.over.value),
+    .event_i((ends && own_q) || refused), .clear_i(from_regs.IRQ_CLEAR.over.value),
     .enable_i(from_regs.IRQ_ENABLE.over.value), .pending_o(to_regs.IRQ_PENDING.over.next),
     .irq_o
   );

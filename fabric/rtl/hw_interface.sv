@@ -84,6 +84,11 @@ module hw_interface (
   // memory owes nothing to it.
   input  logic        drained_i,
 
+  // The region allocator: a computation was stopped and not resumed; resume it, as the device
+  // manager's command does.
+  output logic        unfinished_o,
+  input  logic        resume_i,
+
   // For the region's isolator, and what it reports.
   output logic [27:0] window_base_o,
   output logic [20:0] window_pages_o,
@@ -227,8 +232,8 @@ module hw_interface (
   assign ends       = is_done || is_taken || fails;
 
   assign start_o  = asked && connected_i && !ending && !running_q && !unfinished_q && !fails;
-  assign resume_o = from_manager.COMMAND.resume.value && connected_i && !ending && !running_q
-                    && unfinished_q && !fails;
+  assign resume_o = (from_manager.COMMAND.resume.value || resume_i) && connected_i && !ending
+                    && !running_q && unfinished_q && !fails;
   assign abort_o  = ending;
 
   assign has_computation = running_q || unfinished_q || asked;
@@ -261,6 +266,8 @@ module hw_interface (
       end
     end
   end
+
+  assign unfinished_o = unfinished_q;
 
   assign src_o    = from_vm.DATA_ADDR.value.value;
   assign dst_o    = from_vm.CUSTOM0.value.value;

@@ -39,6 +39,9 @@ module region #(
   input  logic        configured_i,
   input  logic [7:0]  configured_task_i,
 
+  // The region allocator: see region_owner.
+  input  region_pkg::from_allocator_t allocator_i,
+
   // The descriptor, for whoever looks for a region.
   output region_pkg::state_e state_o,
   output logic [7:0]  loaded_o,
@@ -133,16 +136,28 @@ module region #(
   // The states.
 
   logic isolate, drained, stop, task_rst_n, event_stopped, event_expired, event_overdue;
+  logic        take, preempt, kill, connect, release_it, refused;
+  logic [3:0]  new_client;
+  logic [7:0]  new_priority;
+  logic [31:0] hold_cycles;
+
+  region_owner u_owner (
+    .clk_i, .rst_ni,
+    .page_i({from_regs.COMMAND.take.value, from_regs.COMMAND.preempt.value,
+             from_regs.COMMAND.kill.value, from_regs.COMMAND.connect.value,
+             from_regs.COMMAND.release_region.value}),
+    .page_client_i(from_regs.CLIENT.interface_number.value),
+    .page_priority_i(from_regs.CLIENT.prio.value), .page_hold_i(from_regs.HOLD.cycles.value),
+    .page_refused_o(to_regs.ANSWER.refused.next), .allocator_i,
+    .command_o({take, preempt, kill, connect, release_it}),
+    .client_o(new_client), .priority_o(new_priority), .hold_o(hold_cycles), .refused_i(refused)
+  );
 
   region_control #(.DRAIN_CYCLES(DRAIN_CYCLES)) u_control (
     .clk_i, .rst_ni,
-    .take_i(from_regs.COMMAND.take.value), .preempt_i(from_regs.COMMAND.preempt.value),
-    .kill_i(from_regs.COMMAND.kill.value), .connect_i(from_regs.COMMAND.connect.value),
-    .release_i(from_regs.COMMAND.release_region.value),
-    .new_client_i(from_regs.CLIENT.interface_number.value),
-    .new_priority_i(from_regs.CLIENT.prio.value), .may_connect_i,
-    .hold_cycles_i(from_regs.HOLD.cycles.value),
-    .refused_o(to_regs.ANSWER.refused.next),
+    .take_i(take), .preempt_i(preempt), .kill_i(kill), .connect_i(connect),
+    .release_i(release_it), .new_client_i(new_client), .new_priority_i(new_priority),
+    .may_connect_i, .hold_cycles_i(hold_cycles), .refused_o(refused),
     .configure_i, .configurable_o, .configured_i, .configured_task_i,
     .start_i(connected_o && (from_interface_i.start || from_interface_i.resume)),
     .abort_i(connected_o && from_interface_i.abort_task),
@@ -152,8 +167,8 @@ module region #(
     .stopped_o(event_stopped), .expired_o(event_expired), .overdue_o(event_overdue)
   );
 
-  assign connect_o    = from_regs.COMMAND.connect.value;
-  assign new_client_o = from_regs.CLIENT.interface_number.value;
+  assign connect_o    = connect;
+  assign new_client_o = new_client;
 
   assign to_regs.DESCRIPTOR.state.next      = state_o;
   assign to_regs.DESCRIPTOR.size.next       = SIZE_CLASS;
@@ -165,7 +180,8 @@ module region #(
 
   interrupt #(.EVENTS(3)) u_interrupt (
     .clk_i, .rst_ni,
-    .event_i({event_overdue, event_expired, event_stopped}),
+    // A stop that the allocator asked for is its own.
+    .event_i({event_overdue, event_expired, event_stopped && !(allocator_i.owned && stop)}),
     .clear_i({from_regs.IRQ_CLEAR.overdue.value, from_regs.IRQ_CLEAR.expired.value,
               from_regs.IRQ_CLEAR.stopped.value}),
     .enable_i({from_regs.IRQ_ENABLE.overdue.value, from_regs.IRQ_ENABLE.expired.value,

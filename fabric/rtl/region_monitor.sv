@@ -38,7 +38,13 @@ module region_monitor #(
   // The regions' descriptors, the smallest region first.
   input  region_pkg::state_e [REGIONS-1:0] state_i,
   input  logic [REGIONS-1:0][7:0]          loaded_i,
-  input  logic [REGIONS-1:0][7:0]          priority_i
+  input  logic [REGIONS-1:0][7:0]          priority_i,
+
+  // For the region allocator: the compatibility index, and the list, the first in the lowest place.
+  output logic [31:0]                      compatibility_o,
+  output logic [ENTRIES-1:0]               waiting_o,
+  output logic [ENTRIES-1:0][2:0]          waiting_task_o,
+  output logic [ENTRIES-1:0][7:0]          waiting_priority_o
 );
 
   localparam int unsigned EntryBits = unsigned'($clog2(ENTRIES));
@@ -241,6 +247,11 @@ module region_monitor #(
   assign to_regs.SOLUTION.reconfigure.next   = solution_reconfigure_q;
   assign to_regs.SOLUTION.region_number.next = solution_region_q;
   assign to_regs.SOLUTION.known.next         = known_q;
+
+  assign compatibility_o    = from_regs.COMPATIBILITY.regions.value;
+  assign waiting_o          = valid;
+  assign waiting_task_o     = tasks;
+  assign waiting_priority_o = priorities;
 
   logic there_is;
   assign there_is = found_method_q != Unavailable;

@@ -85,4 +85,62 @@ package region_pkg;
     logic [31:0] refused_addr;
   } to_interface_t;
 
+  // From the region allocator. While it has the region, the commands are its own: see region_owner.
+  typedef struct packed {
+    logic        owned;
+    logic        take;
+    logic        preempt;
+    logic        kill;
+    logic        connect;
+    logic        release_region;
+    logic [3:0]  client;
+    logic [7:0]  prio;
+    logic [31:0] hold;
+  } from_allocator_t;
+
+  // What the region allocator answers: the lower word of a doubleword from bit 8 on, and the upper.
+  typedef enum logic [1:0] {
+    Connected  = 2'd1,
+    Preparing  = 2'd2,
+    AskManager = 2'd3
+  } outcome_e;
+
+  // Why it is the device manager's.
+  typedef enum logic [3:0] {
+    NoReason     = 4'd0,
+    Off          = 4'd1,
+    NoRegion     = 4'd2,
+    NoBitstream  = 4'd3,
+    Routine      = 4'd4,
+    Changed      = 4'd5,
+    TakenOver    = 4'd6,
+    BadBitstream = 4'd7,
+    Undrained    = 4'd8,
+    Elsewhere    = 4'd9
+  } reason_e;
+
+  typedef struct packed {
+    logic [15:0] order;
+    logic [7:0]  none;
+    logic [3:0]  error;
+    reason_e     reason;
+    logic [1:0]  pad;
+    logic        last;
+    logic        displaces;
+    logic [3:0]  displaced;
+    logic [3:0]  region;
+    logic [1:0]  zero;
+    outcome_e    outcome;
+    logic [7:0]  tag;
+  } answer_t;
+
+  // Who a region is prepared for.
+  typedef struct packed {
+    logic [3:0]  client;
+    logic [2:0]  number;
+    logic [7:0]  prio;
+    logic [7:0]  tag;
+    logic [31:0] hold;
+  } target_t;
+
 endpackage

@@ -182,7 +182,9 @@ module accelerator_harness (
   logic [7:0]      loaded, configured_task, unused_priority;
   logic            configure, configurable, configured, connected, drained, mine, unused_config;
   logic [3:0]      client, unused_config_region, unused_new_client;
-  logic            unused_region_busy, unused_port_busy, unused_connect;
+  logic            unused_region_busy, unused_port_busy, unused_connect, unused_unfinished;
+  logic            unused_ready, unused_over;
+  logic [3:0]      unused_error;
   logic [31:0]     unused_config_data;
   from_interface_t from_interface;
   to_interface_t   to_interface;
@@ -195,6 +197,7 @@ module accelerator_harness (
     .irq_o(vm_irq_o), .connected_i(mine), .region_i(4'd0),
     .start_o(from_interface.start), .resume_o(from_interface.resume),
     .abort_o(from_interface.abort_task), .drained_i(client != Client || drained),
+    .unfinished_o(unused_unfinished), .resume_i(1'b0),
     .src_o(from_interface.src), .dst_o(from_interface.dst), .length_o(from_interface.length),
     .param_o(from_interface.param),
     .done_i(to_interface.done), .stopped_i(to_interface.stopped), .error_i(to_interface.error),
@@ -229,7 +232,7 @@ module accelerator_harness (
     .s_axil_rresp(s_axil_region_rresp),
     .irq_o(region_irq_o),
     .configure_i(configure), .configurable_o(configurable), .configured_i(configured),
-    .configured_task_i(configured_task),
+    .configured_task_i(configured_task), .allocator_i('0),
     .state_o(state), .loaded_o(loaded), .priority_o(unused_priority),
     .busy_o(unused_region_busy), .connect_o(unused_connect), .new_client_o(unused_new_client),
     .may_connect_i(1'b1),
@@ -296,7 +299,11 @@ module accelerator_harness (
     .s_axil_rresp(s_axil_port_rresp),
     .irq_o(port_irq_o), .busy_o(unused_port_busy),
     .configure_o(configure), .configurable_i(configurable), .configured_o(configured),
-    .configured_task_o(configured_task), .config_valid_o(unused_config),
+    .configured_task_o(configured_task),
+    .allocator_valid_i(1'b0), .allocator_ready_o(unused_ready), .allocator_region_i('0),
+    .allocator_task_i('0), .allocator_source_i('0), .allocator_bytes_i('0),
+    .allocator_over_o(unused_over), .allocator_error_o(unused_error), .owned_i('0),
+    .config_valid_o(unused_config),
     .config_region_o(unused_config_region), .config_data_o(unused_config_data),
     .*
   );

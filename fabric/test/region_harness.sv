@@ -185,7 +185,7 @@ module region_harness (
     .from_task_i(from_region), .to_task_o(to_region),
     .state_o(state), .loaded_o(loaded), .priority_o(unused_priority),
     .busy_o(unused_busy), .connect_o(unused_connect), .new_client_o(unused_new_client),
-    .may_connect_i(1'b1),
+    .may_connect_i(1'b1), .allocator_i('0),
     .*
   );
 

@@ -80,6 +80,8 @@ class Regions:
     def __init__(self, dut, free=0b111):
         self.dut, self.begun, self.told, self.words = dut, [], [], 0
         dut.configurable_i.value = free
+        # The device manager alone.
+        dut.allocator_valid_i.value = dut.owned_i.value = 0
         cocotb.start_soon(self.watch())
 
     async def watch(self):

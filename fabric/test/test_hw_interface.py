@@ -48,6 +48,7 @@ async def begin(dut, connected=True, pause=0.0):
         getattr(dut, name).value = 0
     dut.connected_i.value = int(connected)
     dut.drained_i.value = 1
+    dut.resume_i.value = 0
     dut.region_i.value = 2
     await reset(dut)
     return vm, manager, Watch(dut)
