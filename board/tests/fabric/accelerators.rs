@@ -26,10 +26,10 @@ const PORT: u32 = 0x1000;
 const fn region(number: u32) -> u32 {
     0x2000 + 0x1000 * number
 }
-const fn manager(interface: u32) -> u32 {
+pub const fn manager(interface: u32) -> u32 {
     0x8000 + 0x1000 * interface
 }
-const fn device(interface: u32) -> u32 {
+pub const fn device(interface: u32) -> u32 {
     0x1_0000 + 0x1000 * interface
 }
 const fn timed(vm: u32) -> u32 {
@@ -38,7 +38,7 @@ const fn timed(vm: u32) -> u32 {
 const TIMED_MANAGER: u32 = timed(4);
 
 /// Registers of the region monitor.
-const COMPATIBILITY: u32 = 0x04;
+pub const COMPATIBILITY: u32 = 0x04;
 const REQUEST: u32 = 0x08;
 /// Registers of the configuration port.
 const STATUS: u32 = PORT + 0x04;
@@ -80,7 +80,7 @@ const FAULT_ADDR: u32 = 0x18;
 /// Of a virtual device.
 const STAT: u32 = 0x04;
 const UNFINISHED: u64 = 4;
-const START: u32 = 0x08;
+pub const START: u32 = 0x08;
 const OVER: u32 = 0x0c;
 const CMD: u32 = 0x10;
 const DATA_ADDR: u32 = 0x14;
@@ -99,14 +99,14 @@ const PENDING: u32 = 0xc00_1004;
 const FIRST_LINE: i32 = 8;
 const INTERFACE_LINES: i32 = 8;
 /// `mcycle`.
-const MCYCLE: u32 = 0xb00;
+pub const MCYCLE: u32 = 0xb00;
 
 /// The address of the bitstreams, and the bytes for each: as many as the largest has.
-const BITSTREAMS: u32 = 0x8010_4000;
-const BITSTREAM_ROOM: u32 = 0x2_a000;
+pub const BITSTREAMS: u32 = 0x8010_4000;
+pub const BITSTREAM_ROOM: u32 = 0x2_a000;
 /// The memory of the VM that owns a virtual device: the address of its window, and its pages.
-const VM: u32 = 0x8020_0000;
-const OTHER_VM: u32 = 0x8030_0000;
+pub const VM: u32 = 0x8020_0000;
+pub const OTHER_VM: u32 = 0x8030_0000;
 const VM_PAGES: u32 = 16;
 /// The offset of the output in the window.
 const OUTPUT: u32 = 0x8000;
@@ -162,7 +162,7 @@ static FRAMES: LazyLock<[(Vec<u8>, Vec<u8>); 4]> = LazyLock::new(|| {
 });
 
 /// A bitstream of a task for a region. The bytes after the header are random.
-fn bitstream(task: u32, number: u32) -> Vec<u8> {
+pub fn bitstream(task: u32, number: u32) -> Vec<u8> {
     let mut random = Random(u64::from(task << 8 | number));
     let mut bytes: Vec<u8> = (0..REGION_BYTES[number as usize])
         .map(|_| random.below(256) as u8)
@@ -177,30 +177,30 @@ fn bitstream(task: u32, number: u32) -> Vec<u8> {
 }
 
 /// A program that drives the fabric, register by register, and stores the words that it reads in the results, in order.
-struct Driver {
-    p: Program,
+pub struct Driver {
+    pub p: Program,
 }
 
 impl Driver {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let mut p = Program::new();
         p.li(S1, RESULTS);
         Self { p }
     }
 
-    fn write(&mut self, register: u32, value: u32) {
+    pub fn write(&mut self, register: u32, value: u32) {
         self.p.li(S0, GP + register);
         self.p.li(T0, value);
         self.p.sw(T0, 0, S0);
     }
 
     /// Stores a register in the results.
-    fn note(&mut self, register: u32) {
+    pub fn note(&mut self, register: u32) {
         self.note_at(GP + register);
     }
 
     /// Stores the word at any address in the results.
-    fn note_at(&mut self, address: u32) {
+    pub fn note_at(&mut self, address: u32) {
         self.p.li(S0, address);
         self.p.lw(T0, 0, S0);
         self.p.slli(T0, T0, 32);
@@ -246,7 +246,7 @@ impl Driver {
         self.p.addi(S1, S1, 8);
     }
 
-    fn pause(&mut self, rounds: u32) {
+    pub fn pause(&mut self, rounds: u32) {
         self.p.li(T2, rounds);
         let again = self.p.here();
         self.p.addi(T2, T2, -1);
@@ -294,7 +294,7 @@ impl Driver {
     }
 
     /// Makes the device manager's settings of an interface, and the VM's.
-    fn prepare(&mut self, interface: u32, task: usize, vm: u32) {
+    pub fn prepare(&mut self, interface: u32, task: usize, vm: u32) {
         let bytes = FRAMES[task].0.len();
         self.write(manager(interface) + WINDOW_BASE, vm >> 12);
         self.write(manager(interface) + WINDOW_PAGES, VM_PAGES);
@@ -304,7 +304,7 @@ impl Driver {
     }
 
     /// Stores the hart's cycle counter in the results.
-    fn note_cycle(&mut self) {
+    pub fn note_cycle(&mut self) {
         self.p.csrr(T0, MCYCLE);
         self.p.sd(T0, 0, S1);
         self.p.addi(S1, S1, 8);
@@ -322,14 +322,14 @@ impl Driver {
     }
 
     /// Waits for the end of a frame. Stores the error, the cycles of the computation, and the faults in the results.
-    fn end(&mut self, interface: u32) {
+    pub fn end(&mut self, interface: u32) {
         self.until(device(interface) + OVER, 1, 1);
         self.note(device(interface) + RESULT);
         self.note(device(interface) + RESULT + 4);
         self.note(manager(interface) + FAULTS);
     }
 
-    fn program(mut self) -> Program {
+    pub fn program(mut self) -> Program {
         power_off(&mut self.p);
         self.p
     }
@@ -371,7 +371,7 @@ fn compute(
 }
 
 /// The same with and without skipped cycles, which make no difference.
-fn compute_both(
+pub fn compute_both(
     program: &Program,
     pace: Pace,
     frames: &[(usize, u32)],

@@ -1,6 +1,7 @@
 //! The fabric on the board: real RTL in Verilator's models, driven by programs on the harts.
 
 mod accelerators;
+mod allocator;
 #[path = "../../examples/assembler/mod.rs"]
 mod assembler;
 mod io;
