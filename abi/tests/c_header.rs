@@ -71,6 +71,9 @@ fn numbers_agree() {
         ("REFUSAL_UTILISATION", Refusal::Utilisation as i128),
         ("REFUSAL_DEMAND", Refusal::Demand as i128),
         ("REFUSAL_UNDECIDED", Refusal::Undecided as i128),
+        ("CALL_SERVE", hypercall::CALL_SERVE as i128),
+        ("CALL", hypercall::CALL as i128),
+        ("CALL_REPLY", hypercall::CALL_REPLY as i128),
         ("CALL_BASE", map::CALL_BASE.into()),
         // SBI specification 2.0, chapter "Binary Encoding".
         ("FAILED", -1),
