@@ -101,7 +101,7 @@ module accelerators_design import fabric_pkg::*; (
   );
 
   // The lowest byte of an answer is never written.
-  assign acp_req_o.wdata   = {answer[63:8], 8'(pins)};
+  assign acp_req_o.wdata   = {answer[63:8], pins};
   assign acp_req_o.arvalid = 1'b0;
   assign acp_req_o.araddr  = '0;
   assign acp_req_o.arlen   = '0;

@@ -65,6 +65,10 @@ pub fn enter_when_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
     warm::warm_way_in(&body.context, prefetches);
     let began = local.timer.since().min(body.lead.planned());
     let (until, interruptible) = (body.lead.until(), body.wait == Wait::Interrupt);
+    // Deferred work that is due before that is done first, so that it is not done at the deadline.
+    if local.timer.deferred_at() <= until {
+        local.timer.set_deferred_at(arch::now());
+    }
     let line = u64::from(header.cache_line);
     let of_range = |range: &WarmRange| {
         let first = range.guest;
