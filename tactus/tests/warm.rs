@@ -69,7 +69,7 @@ fn a_list_of_freertos_is_made_named_and_found_stale() {
     let text = fs::read_to_string(demo).expect("the system");
     let named = text.replace(
         "priority = 200\n",
-        "priority = 200\nwarm = \"freertos.warm.toml\"\n",
+        "priority = 200\ndispatch_ahead = true\nwarm = \"freertos.warm.toml\"\n",
     );
     fs::write(folder.path().join("named.toml"), named).expect("it can be written");
     let (code, stdout, stderr) = tactus(folder.path(), &["build", "named.toml"]);
