@@ -2,9 +2,8 @@
 
 use tactus_abi::blob::limit;
 
-use super::channels::Channel;
 use super::judge::Judge;
-use crate::config::{self, Config, Nanoseconds};
+use crate::config::{self, At, Config, Nanoseconds, Span};
 use crate::problem::Code;
 
 /// The longest time that a call may be given: no real-time vCPU has the hart meanwhile.
@@ -30,26 +29,20 @@ pub(super) fn time(judge: &mut Judge<'_>, channel: &config::Channel, title: &str
 }
 
 /// Judges which VMs call each other.
-pub(super) fn check(judge: &mut Judge<'_>, channels: &[Channel]) {
-    let links = links(channels);
+pub(super) fn check(judge: &mut Judge<'_>) {
     let config = judge.config;
-    for (vm, channel) in config.vms.iter().enumerate().filter_map(|(vm, _)| {
-        let link = links.iter().find(|link| link.caller == vm)?;
-        (depth(&links, vm, limit::CALL_DEPTH + 1) > limit::CALL_DEPTH).then_some((vm, link.channel))
-    }) {
-        let name = &channels[channel].name;
-        let given = config.channels.iter().find(|given| {
-            given
-                .name
-                .as_ref()
-                .is_some_and(|given| given.value == *name)
-        });
-        let Some(time) = given.and_then(|channel| channel.calls.as_ref()) else {
+    let links = links(config);
+    let depths = depths(&links, config.vms.len());
+    for (vm, depth) in depths.into_iter().enumerate() {
+        let Some(link) = links.iter().find(|link| link.caller == vm) else {
             continue;
         };
+        if depth <= limit::CALL_DEPTH {
+            continue;
+        }
         judge.note(
             Code::CallDepth,
-            &time.span,
+            link.span,
             "calls within calls",
             format!(
                 "{} calls VMs that call others, {} or more in a row, or itself in the end",
@@ -62,112 +55,129 @@ pub(super) fn check(judge: &mut Judge<'_>, channels: &[Channel]) {
 }
 
 /// A VM that may call another one.
-struct Link {
+struct Link<'c> {
     caller: usize,
     server: usize,
     time: Nanoseconds,
-    channel: usize,
+    /// Where the description says so.
+    span: &'c Span,
 }
 
-fn links(channels: &[Channel]) -> Vec<Link> {
-    let calls = channels
-        .iter()
-        .enumerate()
-        .filter(|(_, channel)| channel.calls.0 != 0);
-    calls
-        .map(|(index, channel)| {
-            let [(caller, _), (server, _)] = channel.ends;
-            Link {
-                caller,
-                server,
-                time: channel.calls,
-                channel: index,
-            }
+/// All that a description has, in its order, but those that are noted as no channels between two VMs.
+fn links<'c>(config: &'c Config) -> Vec<Link<'c>> {
+    let index = |name: &At<String>| {
+        let own = |vm: &config::Vm| vm.name.as_ref().is_some_and(|own| own.value == name.value);
+        config.vms.iter().position(own)
+    };
+    let link = |channel: &'c config::Channel| {
+        let config::Channel { between, calls, .. } = channel;
+        let (between, calls) = between.as_ref().zip(calls.as_ref())?;
+        let [caller, server] = between.each_ref().map(index);
+        Some(Link {
+            caller: caller?,
+            server: server?,
+            time: calls.value.min(MOST),
+            span: &calls.span,
         })
+    };
+    let is_one = |link: &Link<'_>| link.caller != link.server && link.time.0 != 0;
+    config
+        .channels
+        .iter()
+        .filter_map(link)
+        .filter(is_one)
         .collect()
 }
 
-/// How many calls there may be within each other that a VM begins, as far as `most`.
-fn depth(links: &[Link], vm: usize, most: usize) -> usize {
-    if most == 0 {
-        return 0;
+/// For each VM, how many calls there may be within each other that it begins, as far as one more than there may be.
+fn depths(links: &[Link<'_>], vms: usize) -> Vec<usize> {
+    let mut depths = vec![0; vms];
+    for _ in 0..=limit::CALL_DEPTH {
+        let mut deeper = vec![0; vms];
+        for link in links {
+            deeper[link.caller] = deeper[link.caller].max(1 + depths[link.server]);
+        }
+        depths = deeper;
     }
-    let of_vm = links.iter().filter(|link| link.caller == vm);
-    let below = of_vm.map(|link| 1 + depth(links, link.server, most - 1));
-    below.max().unwrap_or(0)
+    depths
 }
 
 /// How long a hart may be kept by one call, waits for other harts included; 0 where there are none.
+pub(super) fn longest(config: &Config, harts: u32) -> Nanoseconds {
+    let held = held(&links(config), config.vms.len(), harts.into());
+    Nanoseconds(
+        held.into_iter()
+            .max()
+            .unwrap_or(0)
+            .saturating_mul(harts.into()),
+    )
+}
+
+/// For each VM, how long its service may be one hart's, in nanoseconds.
 ///
 /// A service is one hart's at a time, first come, first served, for as long as its longest call; a call that it makes
 /// itself ends within that, but it may have waited for its turn longer.
-pub(super) fn longest(config: &Config, harts: u32) -> Nanoseconds {
-    let index = |name: &str| {
-        let own = |vm: &config::Vm| vm.name.as_ref().is_some_and(|own| own.value == name);
-        config.vms.iter().position(own)
-    };
-    let links: Vec<Link> = config
-        .channels
-        .iter()
-        .filter_map(|channel| {
-            let [caller, server] = channel.between.as_ref()?;
-            Some(Link {
-                caller: index(&caller.value)?,
-                server: index(&server.value)?,
-                time: channel.calls.as_ref()?.value,
-                channel: 0,
-            })
-        })
-        .collect();
-    let services = links
-        .iter()
-        .map(|link| held(&links, link.server, harts.into(), limit::CALL_DEPTH));
-    Nanoseconds(services.max().unwrap_or(0).saturating_mul(harts.into()))
-}
-
-/// How long a service may be one hart's, in nanoseconds.
-fn held(links: &[Link], server: usize, harts: u64, depth: usize) -> u64 {
-    let calls = links.iter().filter(|link| link.server == server);
-    let longest = calls.map(|link| link.time.0).max().unwrap_or(0);
-    if depth == 0 {
-        return longest;
+fn held(links: &[Link<'_>], vms: usize, harts: u64) -> Vec<u64> {
+    let mut longest = vec![0; vms];
+    for link in links {
+        longest[link.server] = longest[link.server].max(link.time.0);
     }
-    let own = links.iter().filter(|link| link.caller == server);
-    let waits = own.map(|link| {
-        held(links, link.server, harts, depth - 1).saturating_mul(harts.saturating_sub(1))
-    });
-    longest.saturating_add(waits.max().unwrap_or(0))
+    let mut held = longest.clone();
+    for _ in 0..limit::CALL_DEPTH {
+        let mut waits = vec![0; vms];
+        // What no VM calls is held by none.
+        for link in links.iter().filter(|link| longest[link.caller] != 0) {
+            let wait = held[link.server].saturating_mul(harts.saturating_sub(1));
+            waits[link.caller] = waits[link.caller].max(wait);
+        }
+        held = longest
+            .iter()
+            .zip(waits)
+            .map(|(own, wait)| own.saturating_add(wait))
+            .collect();
+    }
+    held
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn link(caller: usize, server: usize, time: u64) -> Link {
+    fn link(caller: usize, server: usize, time: u64) -> Link<'static> {
         Link {
             caller,
             server,
             time: Nanoseconds(time),
-            channel: 0,
+            span: &(0..0),
         }
     }
 
-    /// On each of four harts someone waits for the service, which itself waits for another one three times as long as that
-    /// may be held.
+    /// On each of four harts a caller waits for the service, which itself waits for another one three times as long as
+    /// that may be held.
     #[test]
     fn a_service_is_held_as_long_as_its_longest_call_and_the_waits_within() {
         let links = [link(0, 2, 10), link(1, 2, 20), link(2, 3, 5), link(0, 3, 7)];
-        assert_eq!(held(&links, 3, 4, limit::CALL_DEPTH), 7);
-        assert_eq!(held(&links, 2, 4, limit::CALL_DEPTH), 20 + 3 * 7);
-        assert_eq!(held(&links, 2, 1, limit::CALL_DEPTH), 20);
+        assert_eq!(held(&links, 4, 4), [0, 0, 20 + 3 * 7, 7]);
+        assert_eq!(held(&links, 4, 1), [0, 0, 20, 7]);
     }
 
     #[test]
     fn chains_are_as_long_as_their_longest_way() {
-        let most = limit::CALL_DEPTH + 1;
         let chain = [link(0, 1, 1), link(1, 2, 1), link(0, 2, 1), link(2, 3, 1)];
-        assert_eq!([0, 1, 2, 3].map(|vm| depth(&chain, vm, most)), [3, 2, 1, 0]);
+        assert_eq!(depths(&chain, 4), [3, 2, 1, 0]);
         let circle = [link(0, 1, 1), link(1, 0, 1)];
-        assert_eq!(depth(&circle, 0, most), most);
+        assert_eq!(depths(&circle, 2), [limit::CALL_DEPTH + 1; 2]);
+    }
+
+    /// Each of 32 VMs calls each other one: as many ways as no computer walks.
+    #[test]
+    fn a_full_graph_is_judged_at_once() {
+        let pairs = (0..32).flat_map(|one| (0..32).map(move |other| (one, other)));
+        let all: Vec<_> = pairs
+            .filter(|(one, other)| one != other)
+            .map(|(one, other)| link(one, other, 1))
+            .collect();
+        assert_eq!(depths(&all, 32), [limit::CALL_DEPTH + 1; 32]);
+        assert_eq!(held(&all, 32, 2), [limit::CALL_DEPTH as u64 + 1; 32]);
     }
 }

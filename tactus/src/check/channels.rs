@@ -124,7 +124,7 @@ pub(super) fn check<'c>(judge: &mut Judge<'c>) -> Channels {
             ends: [(a, numbers[0]), (b, numbers[1])],
         });
     }
-    calls::check(judge, &result.channels);
+    calls::check(judge);
     result
 }
 
