@@ -201,8 +201,8 @@ impl<'a> Port<'a> {
         self
     }
 
-    /// Reads memory for the fabric or a device, through the caches or past them, at a cycle of the harts. Gives the cycles
-    /// that it takes.
+    /// Reads memory for the fabric or a device, through the caches or past them, at a cycle of the harts. Gives the
+    /// cycles that it takes.
     pub(crate) fn read_as_master(
         &mut self,
         coherent: bool,
@@ -225,17 +225,10 @@ impl<'a> Port<'a> {
         cycle: u64,
     ) -> Result<u64, NoMemory> {
         let length = bytes.len();
-        let host = self
-            .memory
-            .host(address)
-            .filter(|_| self.memory.holds(address, length as u64))
-            .ok_or(NoMemory { address, length })?;
+        let host = self.memory_at(address, length)?;
         // Safety: within memory, as was asked above; nothing else has a reference to it.
         unsafe { host.copy_from_nonoverlapping(bytes.as_ptr(), length) };
-        self.effects.written.push((address, length as u64));
-        Ok(self.timing.as_mut().map_or(0, |timing| {
-            timing.fabric_access(true, address, length as u64, true, cycle)
-        }))
+        Ok(self.has_written(true, address, length, cycle))
     }
 
     /// Writes memory for the fabric, through the caches or past them: of each 8 bytes those whose bits are set in
@@ -249,21 +242,31 @@ impl<'a> Port<'a> {
         cycle: u64,
     ) -> Result<u64, NoMemory> {
         let length = bytes.len();
-        let host = self
-            .memory
-            .host(address)
-            .filter(|_| self.memory.holds(address, length as u64))
-            .ok_or(NoMemory { address, length })?;
+        let host = self.memory_at(address, length)?;
         for (index, byte) in bytes.iter().enumerate() {
             if strobes[index / 8] >> (index % 8) & 1 != 0 {
                 // Safety: within memory, as was asked above; nothing else has a reference to it.
                 unsafe { host.add(index).write(*byte) };
             }
         }
-        self.effects.written.push((address, length as u64));
-        Ok(self.timing.as_mut().map_or(0, |timing| {
-            timing.fabric_access(coherent, address, length as u64, true, cycle)
-        }))
+        Ok(self.has_written(coherent, address, length, cycle))
+    }
+
+    /// Where so many bytes of memory are, all of which are there.
+    fn memory_at(&self, address: u64, length: usize) -> Result<*mut u8, NoMemory> {
+        self.memory
+            .host(address)
+            .filter(|_| self.memory.holds(address, length as u64))
+            .ok_or(NoMemory { address, length })
+    }
+
+    /// A master has written that, at a cycle of the harts. Gives the cycles that it takes.
+    fn has_written(&mut self, coherent: bool, address: u64, length: usize, cycle: u64) -> u64 {
+        let length = length as u64;
+        self.effects.written.push((address, length));
+        self.timing.as_mut().map_or(0, |timing| {
+            timing.fabric_access(coherent, address, length, true, cycle)
+        })
     }
 
     /// The time of the access, or of the waking.

@@ -164,6 +164,13 @@ pub struct Vm {
     pub channels: Vec<ChannelEnd>,
 }
 
+impl Vm {
+    /// How many vCPUs it may have, those included that it may make at run time.
+    pub const fn most_vcpus(&self) -> usize {
+        self.vcpus.len() + self.rt_vcpus as usize
+    }
+}
+
 /// A part of a VM's initial memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadSegment {

@@ -106,6 +106,15 @@ impl Bench {
         self.wake();
     }
 
+    /// Gives the device a state from the rest of the input. A refused state changes nothing.
+    fn take_state(&mut self, state: &[u8]) {
+        let before = self.device.save();
+        if self.device.restore(state).is_err() {
+            assert_eq!(self.device.save(), before);
+        }
+        self.wake();
+    }
+
     /// Asserts that a saved state can be restored, and is then the same.
     fn comes_back(&mut self) {
         let saved = self.device.save();
@@ -143,14 +152,7 @@ pub fn registers(bytes: &[u8]) {
                 bench.wake();
             }
             14 => bench.comes_back(),
-            _ => {
-                // A state from the rest of the input. A refused state changes nothing.
-                let before = bench.device.save();
-                if bench.device.restore(input.0).is_err() {
-                    assert_eq!(bench.device.save(), before);
-                }
-                bench.wake();
-            }
+            _ => bench.take_state(input.0),
         }
     }
     bench.pass(1 << 50);
@@ -198,9 +200,10 @@ pub fn queues(bytes: &[u8]) {
 /// Where the functions of [`pci`] have their registers.
 const REGISTERS: u64 = 0x5000_0000;
 
-/// A PCI host with a disk and two linked network devices behind an IOMMU. Software has placed and started them, and the IOMMU passes all, or has the directory, the tables and the queues that are in the
-/// bytes. Those begin with what memory has; the rest are accesses to configuration spaces, registers of functions and
-/// of the IOMMU, time, and states to take back.
+/// A PCI host with a disk and two linked network devices behind an IOMMU. Software has placed and started them, and the
+/// IOMMU passes all, or has the directory, the tables and the queues that are in the bytes. Those begin with what
+/// memory has; the rest are accesses to configuration spaces, registers of functions and of the IOMMU, time, and states
+/// to take back.
 pub fn pci(bytes: &[u8]) {
     let mut input = Input(bytes);
     let sizes = Sizes {
@@ -287,13 +290,7 @@ pub fn pci(bytes: &[u8]) {
             }
             11 | 12 => bench.pass(place << (action >> 4 & 15)),
             13 | 14 => bench.comes_back(),
-            _ => {
-                let before = bench.device.save();
-                if bench.device.restore(input.0).is_err() {
-                    assert_eq!(bench.device.save(), before);
-                }
-                bench.wake();
-            }
+            _ => bench.take_state(input.0),
         }
     }
     bench.pass(1 << 50);

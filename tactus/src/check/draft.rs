@@ -223,11 +223,7 @@ fn amounts(plan: &Plan) -> Amounts {
     Amounts {
         hypervisor: plan.hypervisor.bytes.len() as u64,
         harts: plan.harts as usize,
-        vcpus: plan
-            .vms
-            .iter()
-            .map(|vm| vm.vcpus.len() + vm.rt_vcpus as usize)
-            .sum(),
+        vcpus: plan.vms.iter().map(plan::Vm::most_vcpus).sum(),
         interrupts: devices.map(|device| device.interrupts.len()).sum(),
         vms: plan.vms.iter().map(vm_amounts).collect(),
         channels: plan

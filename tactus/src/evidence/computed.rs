@@ -28,10 +28,7 @@ impl Computed {
             .ok_or_else(|| format!("the board {platform} has no caches"))?;
         let path = hypervisor.ok_or("the hypervisor was not read")?;
         let program = std::fs::read(path).map_err(|error| error.to_string())?;
-        let vcpus = plan
-            .vms
-            .iter()
-            .map(|vm| vm.vcpus.len() as u64 + u64::from(vm.rt_vcpus));
+        let vcpus = plan.vms.iter().map(|vm| vm.most_vcpus() as u64);
         let bounds = Bounds::of(&program, &looks(&program)?, &costs, vcpus.sum())?;
         Ok(Self {
             bounds: bounds.of.into_iter().collect(),

@@ -121,11 +121,7 @@ pub fn build(verdict: Verdict) -> Result<Image, Refusal> {
         bytes: image_bytes(&plan),
         vms: plan.vms.iter().map(|vm| vm.name.clone()).collect(),
         real_time: plan.vms.iter().map(real_time_harts).collect(),
-        vcpus: plan
-            .vms
-            .iter()
-            .map(|vm| vm.vcpus.len() + vm.rt_vcpus as usize)
-            .sum(),
+        vcpus: plan.vms.iter().map(plan::Vm::most_vcpus).sum(),
         reloads: Watched::all(&plan),
         harts: plan.harts as usize,
         memory: plan.memory.size(),
