@@ -462,9 +462,9 @@ pub struct ChannelEnd {
     pub messages: u16,
     /// Most bytes of a message, at most [`limit::MESSAGE`].
     pub message_size: u16,
-    /// Its VM may call the one at the other end ([`crate::hypercall::CALL`]), and is served for so many ticks at most, up
-    /// to [`limit::CALL_TICKS`]; 0: it may not. No chain of such VMs is longer than [`limit::CALL_DEPTH`], so that none
-    /// calls itself.
+    /// Its VM may call the one at the other end ([`crate::hypercall::CALL`]), and is served for so many ticks at most,
+    /// up to [`limit::CALL_TICKS`]; 0: it may not. No chain of such VMs is longer than [`limit::CALL_DEPTH`], so that
+    /// none calls itself.
     pub call_ticks: u32,
 }
 

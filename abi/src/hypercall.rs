@@ -100,10 +100,10 @@ pub const INTERRUPT_END: usize = 13;
 pub const ACCELERATOR_REQUESTS: usize = 14;
 
 /// `call_serve(entry, stack)`: from now on calls of the caller's VM begin at the guest-physical address `entry`, at
-/// supervisor level without translation, interrupts disabled, with `stack` in `sp`, the present values of `gp` and `tp`,
-/// the calling VM's channel in `a0`, by its number here, and the message in `a1` to `a5` and `t0` to `t2`. What is in all
-/// other registers, those for translation and interrupts included, is what the call before has left there; before the
-/// first it is zero. There is no floating-point unit. With `entry` 0 there are no more calls.
+/// supervisor level, interrupts disabled, with `stack` in `sp`, the present values of `gp` and `tp`,
+/// the calling VM's channel in `a0`, by its number here, and the message in `a1` to `a5` and `t0` to `t2`. What is in
+/// all other registers, those for translation and interrupts included, is what the call before has left there; before
+/// the first it is zero. There is no floating-point unit. With `entry` 0 there are no more calls.
 ///
 /// A call is served on its caller's hart, in its time, and one at a time; nothing else has the hart until it ends. It
 /// ends with [`CALL_REPLY`]. Whatever traps to the hypervisor but further calls, and a call that takes longer than the
@@ -121,7 +121,8 @@ pub const CALL_TOO_LONG_CAUSE: u64 = 24;
 /// faulted or taken too long; `TIMEOUT` ([`TIMEOUT_ERROR`]), of calls from within a call only: less time is left for
 /// that than this one may take.
 pub const CALL: usize = 16;
-/// `call_reply()`: ends a call with the reply in `a1` to `a5` and `t0` to `t2`. Does not return. Allowed within calls only.
+/// `call_reply()`: ends a call with the reply in `a1` to `a5` and `t0` to `t2`. Does not return. Allowed within calls
+/// only.
 pub const CALL_REPLY: usize = 17;
 
 /// The value of [`ACCELERATOR_REQUESTS`]: sets of interfaces, each shifted left by the interface's number.

@@ -340,8 +340,8 @@ impl Board {
         )
     }
 
-    /// Puts a PCI host at the addresses of its configuration spaces, those of its functions' registers (below 4 GiB), and
-    /// those of its IOMMU's registers, if it has one.
+    /// Puts a PCI host at the addresses of its configuration spaces, those of its functions' registers (below 4 GiB),
+    /// and those of its IOMMU's registers, if it has one.
     ///
     /// # Errors
     ///

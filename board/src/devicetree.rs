@@ -3,8 +3,8 @@
 //!
 //! Bindings: Devicetree Specification 0.4; of Linux: `riscv/cpus.yaml`, `riscv/extensions.yaml`,
 //! `timer/sifive,clint.yaml`, `interrupt-controller/sifive,plic-1.0.0.yaml`, `serial/8250.yaml`,
-//! `rtc/google,goldfish-rtc.yaml`, `pci/host-generic-pci.yaml`, `iommu/riscv,iommu.yaml`, `sram/sram.yaml`, `virtio/mmio.yaml`, `power/reset/syscon-poweroff.yaml` and
-//! `syscon-reboot.yaml`.
+//! `rtc/google,goldfish-rtc.yaml`, `pci/host-generic-pci.yaml`, `iommu/riscv,iommu.yaml`, `sram/sram.yaml`,
+//! `virtio/mmio.yaml`, `power/reset/syscon-poweroff.yaml` and `syscon-reboot.yaml`.
 
 use crate::devices::map;
 use crate::devices::pci::INTERRUPTS;

@@ -859,7 +859,8 @@ impl Timing {
         }
     }
 
-    /// What a hart has touched since it left a guest, ended a wait or passed a mark; nothing where lines are not counted.
+    /// What a hart has touched since it left a guest, ended a wait or passed a mark; nothing where lines are not
+    /// counted.
     #[must_use]
     pub fn lines(&self, hart: usize) -> Lines {
         let touched = self.touched.as_ref();

@@ -1,4 +1,5 @@
-//! PCI and the IOMMU, driven as software does: by configuration spaces, registers, and tables laid out by hand in memory.
+//! PCI and the IOMMU, driven as software does: by configuration spaces, registers, and tables laid out by hand in
+//! memory.
 //!
 //! See PCI Express Base Specification 5.0, sections 6.6.2 and 7.5; Virtual I/O Device specification 1.2, section 4.1;
 //! RISC-V IOMMU Architecture Specification 1.0.
@@ -1203,7 +1204,8 @@ const SECRET: u64 = 0x5ec2_e75e_c2e7_5ec2;
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1_500) })]
 
-    /// Whatever a driver puts into its queue, the device reads and writes mapped pages alone: 10,500 random descriptors.
+    /// Whatever a driver puts into its queue, the device reads and writes mapped pages alone: 10,500 random
+    /// descriptors.
     #[test]
     fn no_access_leaves_the_mapped_pages(
         kinds in prop::collection::vec(any::<bool>(), 4),

@@ -33,8 +33,8 @@ fn store(program: &mut Program, address: u64, size: u8, value: u32) {
     }
 }
 
-/// The guest: it starts the disk, submits the same request twice, and keeps in S1, S2 and S3 the cycles before the first
-/// and behind each.
+/// The guest: it starts the disk, submits the same request twice, and keeps in S1, S2 and S3 the cycles before the
+/// first and behind each.
 fn guest() -> Vec<u8> {
     let mut program = Program::new();
     for (address, size, value) in [

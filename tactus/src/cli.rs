@@ -426,7 +426,8 @@ impl ScriptArguments {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "On the board")]
 pub struct BoardArguments {
-    /// What the board is like: soc, soc-ocm, soc-pci, mpsoc, or a profile's file [default: the system's platform, or else soc]
+    /// What the board is like: soc, soc-ocm, soc-pci, mpsoc, or a profile's file
+    /// [default: the system's platform, or else soc]
     #[arg(long, value_name = "NAME|FILE")]
     pub profile: Option<String>,
     /// What time passes [default: fast]
@@ -536,8 +537,8 @@ pub struct BootArguments {
     /// The same as a PCI function, of a board that has PCI: the first is device 1 on bus 0
     #[arg(long, value_name = "FILE")]
     pub pci_disk: Vec<PathBuf>,
-    /// A network device as a PCI function, behind the disks: `in=FILE` has the frames that it receives (pcap, times since
-    /// reset), `out=FILE` is for those that it sends, `in=FILE,out=FILE` both; `loop` is two devices, linked
+    /// A network device as a PCI function, behind the disks: `in=FILE` has the frames that it receives (pcap, times
+    /// since reset), `out=FILE` is for those that it sends, `in=FILE,out=FILE` both; `loop` is two devices, linked
     #[arg(long, value_name = "ENDS", value_parser = net)]
     pub pci_net: Vec<Net>,
     /// The board: soc, soc-ocm, soc-pci, mpsoc, or the path of a profile

@@ -92,8 +92,8 @@ fn a_control_loop_holds_its_bounds() {
     );
 }
 
-/// Who calls and who is called are hostile in turn, on the hart of a real-time vCPU and on another one: its jobs have their
-/// time within the limit of a call.
+/// Who calls and who is called are hostile in turn, on the hart of a real-time vCPU and on another one: its jobs have
+/// their time within the limit of a call.
 #[test]
 fn calls_cost_others_what_is_counted() {
     let vm = |name: &str, role: &str, hart: u32| {

@@ -55,8 +55,8 @@ fn harts_take_turns_in_a_service(on: On) {
     }
 }
 
-/// A real-time guest whose timer goes off at any time, on the hart of one that calls all the time for 15 us each. Gives the
-/// most instructions from the deadline to its handler.
+/// A real-time guest whose timer goes off at any time, on the hart of one that calls all the time for 15 us each. Gives
+/// the most instructions from the deadline to its handler.
 fn late_beside_calls(on: On, of_system: &str) -> f64 {
     let text = format!(
         "[system]\nplatform = \"soc\"\nharts = 1\n{of_system}\
@@ -73,8 +73,8 @@ fn late_beside_calls(on: On, of_system: &str) -> f64 {
     figure(&outcome, "rt", "vm_switch_instructions")
 }
 
-/// A call keeps its hart no longer than its channel allows; and one that would keep it from a vCPU that has the hart ahead
-/// of its deadlines does not begin.
+/// A call keeps its hart no longer than its channel allows; and one that would keep it from a vCPU that has the hart
+/// ahead of its deadlines does not begin.
 #[test]
 fn a_call_delays_others_by_its_limit_at_most() {
     // 667 cycles a microsecond.

@@ -202,8 +202,8 @@ fn used_modules(
 
 /// The hypervisor's files of optional parts, and the files that replace them.
 ///
-/// A module's `path` attribute names the file that replaces the module when its feature is off. A module below `arch` that
-/// only its feature has is replaced by nothing.
+/// A module's `path` attribute names the file that replaces the module when its feature is off. A module below `arch`
+/// that only its feature has is replaced by nothing.
 fn optional(files: &[(PathBuf, String)]) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let mut parts = Vec::new();
     let mut places = Vec::new();

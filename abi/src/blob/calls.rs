@@ -3,8 +3,8 @@
 use super::{Blob, Error, limit};
 
 impl Blob<'_> {
-    /// Whether calls are within their limits: [`ChannelEnd::call_ticks`](super::ChannelEnd::call_ticks). A hypervisor that
-    /// has calls asks this at boot.
+    /// Whether calls are within their limits: [`ChannelEnd::call_ticks`](super::ChannelEnd::call_ticks). A hypervisor
+    /// that has calls asks this at boot.
     pub fn check_calls(&self) -> Result<(), Error> {
         let too_long = |end: &super::ChannelEnd| u64::from(end.call_ticks) > limit::CALL_TICKS;
         if self.channel_ends.iter().any(too_long) {

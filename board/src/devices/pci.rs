@@ -88,8 +88,8 @@ impl Pci {
         }
     }
 
-    /// Puts a virtio device into the next slot, the first of which has the device number 1. Gives that number, or `None`
-    /// where all slots are taken.
+    /// Puts a virtio device into the next slot, the first of which has the device number 1. Gives that number, or
+    /// `None` where all slots are taken.
     pub fn plug(&mut self, backend: Box<dyn Backend>) -> Option<u8> {
         let slot = self.functions.len() + 1;
         if slot > SLOTS {

@@ -1,7 +1,7 @@
 //! Which cache lines a hart touches outside guests, from when it leaves a guest, ends a wait or passes a mark.
 //!
-//! A line counts once, whatever the caches had of it: each line that a block of instructions lies in, that a load, store
-//! or atomic reaches, that a page table walk reads, and that a prefetch asks for. Nothing changes by that.
+//! A line counts once, whatever the caches had of it: each line that a block of instructions lies in, that a load,
+//! store or atomic reaches, that a page table walk reads, and that a prefetch asks for. Nothing changes by that.
 
 use std::sync::Arc;
 

@@ -8,8 +8,8 @@ use super::parameters::{Access, Memory, Parameters};
 /// Greatest costs, in cycles that a hart waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Worst {
-    /// To bring a line into an L1 cache, to read it or to own it: it is not in the L2 cache, its row of memory is not the
-    /// open one, and every other master has a request before; or another L1 cache has it.
+    /// To bring a line into an L1 cache, to read it or to own it: it is not in the L2 cache, its row of memory is not
+    /// the open one, and every other master has a request before; or another L1 cache has it.
     pub line: u64,
     /// An access to a device: the bus alone, without what the device itself takes, and with the end of a posted write.
     pub device: u64,

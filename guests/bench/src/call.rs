@@ -50,7 +50,7 @@ fn measure() {
     let end = time::now() + time::ticks(START);
     while call::call(0, [0; 8]) == Err(CallError::Closed) {
         if time::now() >= end {
-            refuse("nobody serves");
+            refuse("no VM serves");
         }
         // Gives up the hart.
         stopwatch::wait_until(time::now() + time::ticks(PAUSE));

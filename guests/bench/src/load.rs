@@ -3,8 +3,8 @@
 //!
 //! * `none`: the VM powers off at once;
 //! * `compute`: each vCPU only computes, with the integer and the floating-point unit;
-//! * `calls`: each vCPU repeats the SBI calls that concern only itself, but not the one for `fence.i`, which empties the
-//!   L1 cache;
+//! * `calls`: each vCPU repeats the SBI calls that concern only itself, but not the one for `fence.i`, which empties
+//!   the L1 cache;
 //! * `fence_i`, `sfence_vma`: the first vCPU asks all others, which compute, for a fence of instructions, or of
 //!   translations;
 //! * `memory`: each vCPU writes repeatedly to the same 1 MiB, a word in each line of 32 bytes: more than the caches

@@ -23,9 +23,9 @@ use crate::sbi::{Answer, Error, call_raw};
 /// What a call says, and what is replied.
 pub type Message = [u64; 8];
 
-/// Serves a call: is told the channel of the caller, by its number in this VM, and the message; gives the reply. It runs
-/// with interrupts disabled, on the caller's hart, while this VM's vCPUs may be running. It may not wait, use floating
-/// point, or take longer than the channel allows; otherwise its VM has a fault.
+/// Serves a call: is told the channel of the caller, by its number in this VM, and the message; gives the reply. It
+/// runs with interrupts disabled, on the caller's hart, while this VM's vCPUs may be running. It may not wait, use
+/// floating point, or take longer than the channel allows; otherwise its VM has a fault.
 pub type Serve = fn(channel: usize, message: Message) -> Message;
 
 /// Why a call has no reply.

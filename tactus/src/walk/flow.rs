@@ -16,8 +16,8 @@ use super::{Costs, End, Start};
 const PAGE: u64 = 4096;
 /// Instructions of a piece, at most: those of a board's block.
 const PIECE_MAX: usize = 64;
-/// Lines that translating an address for `hlv` may read: three levels of the guest's table, each, as the address itself,
-/// by three of the second stage's. One more is for the second TLB.
+/// Lines that translating an address for `hlv` may read: three levels of the guest's table, each, as the address
+/// itself, by three of the second stage's. One more is for the second TLB.
 const WALK_LINES: u64 = 3 * 4 + 3 + 1;
 /// Lines of code that are counted once, though `fence.i` drops them between two pieces that lie in them: one for the
 /// function that it is in, and one for each that waits for it to return.

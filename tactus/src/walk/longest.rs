@@ -349,8 +349,8 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// What leaving a piece takes from before it, with its calls. `None`: it is not left to another piece, or calls what
-    /// never returns.
+    /// What leaving a piece takes from before it, with its calls. `None`: it is not left to another piece, or calls
+    /// what never returns.
     fn pass(&self, place: usize, arrival: Way) -> Option<Way> {
         let piece = &self.pieces[place];
         let way = arrival.and(self.own(place));

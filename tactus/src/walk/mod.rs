@@ -8,9 +8,9 @@
 //! * [`longest`] finds the longest way through each function, callees before callers, and through loops as often as
 //!   [`loops`] allows.
 //!
-//! The walk is of the hypervisor's hot code. The bounds are of stretches that stay within, on these terms: a line that a
-//! stretch has touched stays in the cache until the stretch ends, loops keep to their stated counts, and the fabric's own
-//! time comes on top. That each stretch of a run keeps to them is checked
+//! The walk is of the hypervisor's hot code. The bounds are of stretches that stay within, on these terms: a line that
+//! a stretch has touched stays in the cache until the stretch ends, loops keep to their stated counts, and the fabric's
+//! own time comes on top. That each stretch of a run keeps to them is checked
 //! ([`past_bound`](crate::run::board::paths::Stretches::past_bound)).
 
 pub mod flow;
@@ -125,8 +125,8 @@ pub struct Bound {
 pub struct Bounds {
     /// Of each beginning and end that there is a way between.
     pub of: BTreeMap<(Start, End), Bound>,
-    /// The code that was walked: first addresses, and those behind the last; in order. They are bounds of stretches that
-    /// stay within.
+    /// The code that was walked: first addresses, and those behind the last; in order. They are bounds of stretches
+    /// that stay within.
     pub walked: Vec<(u64, u64)>,
 }
 

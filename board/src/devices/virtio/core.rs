@@ -1,4 +1,5 @@
-//! A virtio device behind its transport: features, status, queues (Virtual I/O Device specification 1.2, sections 2 and 3).
+//! A virtio device behind its transport: features, status, queues (Virtual I/O Device specification 1.2, sections 2 and
+//! 3).
 
 use super::ring::{InFlight, Ring};
 use super::{Backend, LATENCY_MIN, Malformed};

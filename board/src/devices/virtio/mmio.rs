@@ -1,5 +1,5 @@
-//! The transport over memory-mapped registers (Virtual I/O Device specification 1.2, section 4.2, version 2, without the
-//! legacy interface).
+//! The transport over memory-mapped registers (Virtual I/O Device specification 1.2, section 4.2, version 2, without
+//! the legacy interface).
 
 use super::core::{Core, replace_half};
 use super::{Backend, QUEUE_SIZE_MAX};

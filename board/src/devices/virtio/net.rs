@@ -87,7 +87,7 @@ impl Net {
         Ok(self)
     }
 
-    /// What it sends from here on, for who asks for it.
+    /// Keeps what it sends from here on, to be taken from what this gives.
     pub fn record(&mut self) -> Sent {
         self.sent.get_or_insert_default().clone()
     }

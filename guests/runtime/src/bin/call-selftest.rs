@@ -22,9 +22,9 @@ const RESTART: Duration = Duration::from_millis(200);
 mod wish {
     /// Each word, and one.
     pub const ADD: u64 = 0;
-    /// What the registers but those of the message held: all that are not zero, as bits.
-    pub const REGISTERS: u64 = 1;
-    /// A call that only the hypervisor's guests can make.
+    /// The number of its channel to the caller.
+    pub const CHANNEL: u64 = 1;
+    /// Another call than a call of a VM.
     pub const OTHER_CALL: u64 = 2;
     /// A call of the last VM.
     pub const FURTHER: u64 = 3;
@@ -83,7 +83,7 @@ fn serve(channel: usize, message: Message) -> Message {
     let mut reply = message.map(|word| word.wrapping_add(1));
     match message[0] {
         wish::ADD => {}
-        wish::REGISTERS => reply[0] = channel as u64,
+        wish::CHANNEL => reply[0] = channel as u64,
         wish::OTHER_CALL => {
             reply[0] = u64::from(sbi::hart_status(0) == Err(sbi::Error::NotSupported))
         }
@@ -164,7 +164,7 @@ fn check() {
         core::hint::black_box(before) * 2.0 == 3.0,
     );
     let replied = |wish| call::call(0, ask(wish)).map(|[first, ..]| first);
-    expect("the channel's number", replied(wish::REGISTERS) == Ok(0));
+    expect("the channel's number", replied(wish::CHANNEL) == Ok(0));
     expect(
         "another call within a call",
         replied(wish::OTHER_CALL) == Ok(1),

@@ -223,7 +223,8 @@ pub struct Stretches {
     pub data: Tally,
     /// Cycles of those that read no line from memory.
     pub warm: Tally,
-    /// Cycles of the longest if each of its lines had come from memory at the greatest cost; 0 where there are no lines.
+    /// Cycles of the longest if each of its lines had come from memory at the greatest cost; 0 where there are no
+    /// lines.
     pub cold: u64,
     /// How many were longer than that.
     pub past_cold: u64,

@@ -253,7 +253,8 @@ impl Iommu {
         Ok(())
     }
 
-    /// `IOFENCE.C` (section 3.1.2). Accesses of devices and commands before it are over: they happen one after the other.
+    /// `IOFENCE.C` (section 3.1.2). Accesses of devices and commands before it are over: they happen one after the
+    /// other.
     fn fence(&mut self, first: u64, second: u64, root: &mut Root<'_, '_>) -> Result<(), u32> {
         // PR and PW are bits 12 and 13; the data are the upper half.
         let operands = 0x3ff | ADDRESS_VALID | WIRE | 3 << 12 | 0xffff_ffff << 32;
