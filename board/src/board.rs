@@ -764,6 +764,13 @@ impl Board {
         hash.finish()
     }
 
+    /// The hash of the events so far: what harts did in turn, their interrupts and exceptions, and their accesses to
+    /// devices. Where those of two runs differ they differ from then on.
+    #[must_use]
+    pub fn event_hash(&self) -> u64 {
+        self.machine.trace.hash().finish()
+    }
+
     /// Runs until `limit`, a time since reset, or until something ends the run before.
     ///
     /// All harts come to `limit` at least. One that runs beside others may be past it by as much as a quantum: turns

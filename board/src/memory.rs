@@ -3,11 +3,17 @@
 //! Harts reach it through host pointers ([`Memory::host`]); bus masters through [`vm_memory`]'s types
 //! ([`Memory::guest`]), which note the pages that they write, so that decoded code in them is dropped.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
 use vm_memory::bitmap::AtomicBitmap;
 use vm_memory::{
     Bytes, GuestAddress, GuestMemoryBackend, GuestMemoryMmap, GuestMemoryRegion, GuestRegionMmap,
     MmapRegion,
 };
+
+/// Bytes of a page of memory.
+const PAGE: u64 = 4096;
 
 /// An address at which there is no memory, or not enough of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -141,7 +147,66 @@ impl Memory {
     pub(crate) fn pages(&self) -> impl Iterator<Item = u64> {
         [self.main.place, self.onchip.place]
             .into_iter()
-            .flat_map(|place| (0..place.size / 4096).map(move |page| place.base + page * 4096))
+            .flat_map(|place| (0..place.size / PAGE).map(move |page| place.base + page * PAGE))
+    }
+
+    /// The first address of the page of this number among [`pages`](Self::pages).
+    pub(crate) fn page(&self, number: u32) -> u64 {
+        let (main, number) = (self.main.place, u64::from(number));
+        match number.checked_sub(main.size / PAGE) {
+            None => main.base + number * PAGE,
+            Some(number) => self.onchip.place.base + number * PAGE,
+        }
+    }
+
+    /// The pages that may be other than zero, in order: each with its number among [`pages`](Self::pages), and its first
+    /// address. They are those that the host has given, of which Linux keeps a map; elsewhere all.
+    pub(crate) fn given(&self) -> impl Iterator<Item = (u32, u64)> {
+        let mut given = Vec::new();
+        let mut first = 0;
+        for range in [&self.main, &self.onchip] {
+            let count = range.place.size / PAGE;
+            let numbers = first..first + count as u32;
+            first = numbers.end;
+            match given_of(range.host, count) {
+                Some(map) => given.extend(numbers.zip(map).filter_map(|(n, is)| is.then_some(n))),
+                None => given.extend(numbers),
+            }
+        }
+        let addresses: Vec<u64> = given.iter().map(|number| self.page(*number)).collect();
+        given.into_iter().zip(addresses)
+    }
+
+    /// Makes all of it what another one is, of the same places.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        let is_zero = |page: *const u8| {
+            // Safety: a page of memory that is borrowed.
+            let page = unsafe { std::slice::from_raw_parts(page, PAGE as usize) };
+            page == [0; PAGE as usize]
+        };
+        let here: Vec<(u32, u64)> = self.given().collect();
+        let is_here = |number: &u32| here.binary_search_by_key(number, |(here, _)| *here).is_ok();
+        let there: Vec<(u32, u64)> = other.given().collect();
+        let is_there = |number: &u32| {
+            there
+                .binary_search_by_key(number, |(there, _)| *there)
+                .is_ok()
+        };
+        for (number, address) in &here {
+            if let (false, Some(page)) = (is_there(number), self.host(*address)) {
+                // Safety: a page of this memory, which is borrowed mutably.
+                unsafe { page.write_bytes(0, PAGE as usize) };
+            }
+        }
+        for (number, address) in &there {
+            if let (Some(from), Some(to)) = (other.host(*address), self.host(*address))
+                && (is_here(number) || !is_zero(from))
+            {
+                // Safety: pages of two mappings, of which this one is borrowed mutably.
+                unsafe { to.copy_from_nonoverlapping(from, PAGE as usize) };
+            }
+        }
+        self.take_written(|_| {});
     }
 
     /// Whether all of `length` bytes from `address` on are memory.
@@ -218,4 +283,22 @@ impl Memory {
     pub const fn guest(&self) -> &GuestMemoryMmap<AtomicBitmap> {
         &self.guest
     }
+}
+
+/// Of `count` pages from `first` on, which ones the host has given. `None`: it does not tell.
+fn given_of(first: *const u8, count: u64) -> Option<impl Iterator<Item = bool>> {
+    /// Bits 63 and 62 of an entry: the page is in memory, or it is swapped (Linux, admin-guide/mm/pagemap).
+    const GIVEN: u64 = 3 << 62;
+    if rustix::param::page_size() as u64 != PAGE {
+        return None;
+    }
+    let map = File::open("/proc/self/pagemap").ok()?;
+    let mut entries = vec![0; count as usize * 8];
+    map.read_exact_at(&mut entries, first as u64 / PAGE * 8)
+        .ok()?;
+    let is_given = |entry: &[u8]| {
+        let entry = entry.try_into().map_or(u64::MAX, u64::from_ne_bytes);
+        entry & GIVEN != 0
+    };
+    Some((0..count as usize).map(move |page| is_given(&entries[page * 8..page * 8 + 8])))
 }

@@ -93,6 +93,33 @@ impl Board {
     /// All of the board's state.
     #[must_use]
     pub fn snapshot(&mut self) -> Vec<u8> {
+        let memory = &self.machine.memory;
+        let mut pages = Vec::new();
+        let mut contents = Vec::new();
+        let mut page = [0; PAGE];
+        for (number, address) in memory.given() {
+            if memory.read(address, &mut page).is_ok() && page != [0; PAGE] {
+                pages.push(number);
+                contents.extend_from_slice(&page);
+            }
+        }
+        let state = self.state(pages);
+        let mut bytes = MAGIC.to_vec();
+        let mut encoder = lz4_flex::frame::FrameEncoder::new(&mut bytes);
+        let head = postcard::to_stdvec(&state).expect("plain data can be written to a vector");
+        for part in [&(head.len() as u64).to_le_bytes()[..], &head, &contents] {
+            encoder
+                .write_all(part)
+                .expect("a vector takes all that is written");
+        }
+        encoder
+            .finish()
+            .expect("a vector takes all that is written");
+        bytes
+    }
+
+    /// All of the board's state but its memory, of which `pages` are not all zero.
+    fn state(&mut self, pages: Vec<u32>) -> State {
         let harts = self.harts.iter().map(|hart| save_hart(hart)).collect();
         let devices = self.machine.devices.iter_mut().map(|attached| DeviceState {
             name: attached.name.clone(),
@@ -102,19 +129,9 @@ impl Board {
         });
         let devices = devices.collect();
         let machine = &self.machine;
-        let (base, size) = (machine.memory.base(), machine.memory.size());
-        let mut pages = Vec::new();
-        let mut contents = Vec::new();
-        let mut page = [0; PAGE];
-        for (number, address) in machine.memory.pages().enumerate() {
-            if machine.memory.read(address, &mut page).is_ok() && page != [0; PAGE] {
-                pages.push(number as u32);
-                contents.extend_from_slice(&page);
-            }
-        }
-        let state = State {
-            memory_base: base,
-            memory_size: size,
+        State {
+            memory_base: machine.memory.base(),
+            memory_size: machine.memory.size(),
             onchip: machine.memory.onchip(),
             harts,
             devices,
@@ -129,19 +146,20 @@ impl Board {
             turn: self.turn,
             hash: machine.trace.hash(),
             pages,
-        };
-        let mut bytes = MAGIC.to_vec();
-        let mut encoder = lz4_flex::frame::FrameEncoder::new(&mut bytes);
-        let head = postcard::to_stdvec(&state).expect("plain data can be written to a vector");
-        for part in [&(head.len() as u64).to_le_bytes()[..], &head, &contents] {
-            encoder
-                .write_all(part)
-                .expect("a vector takes all that is written");
         }
-        encoder
-            .finish()
-            .expect("a vector takes all that is written");
-        bytes
+    }
+
+    /// Goes to the state of another board, which has to be as this one was when it was built. It is what
+    /// [`restore`](Self::restore) does with the other's snapshot, several times as fast.
+    ///
+    /// # Errors
+    ///
+    /// As of [`restore`](Self::restore).
+    pub fn copy_from(&mut self, other: &mut Self) -> Result<(), SnapshotError> {
+        let state = other.state(Vec::new());
+        self.check(&state, &[])?;
+        self.machine.memory.copy_from(&other.machine.memory);
+        self.take(state)
     }
 
     /// Goes back, or forth, to the state of a snapshot. The board has to be as that of the snapshot was when it was
@@ -172,6 +190,13 @@ impl Board {
             .ok_or_else(|| damaged(&"it is too short"))?;
         let state: State = postcard::from_bytes(head).map_err(|error| damaged(&error))?;
         self.check(&state, contents)?;
+        self.restore_memory(&state.pages, contents)
+            .map_err(|error| damaged(&error))?;
+        self.take(state)
+    }
+
+    /// Takes a state that fits the board. Its memory has been taken.
+    fn take(&mut self, state: State) -> Result<(), SnapshotError> {
         let bad = |name: &str, BadState(reason): BadState| {
             SnapshotError::OtherBoard(format!("{name}: {reason}"))
         };
@@ -187,8 +212,6 @@ impl Board {
                 .map_err(|error| bad(&saved.name, error))?;
             attached.wake = saved.wake;
         }
-        self.restore_memory(&state.pages, contents)
-            .map_err(|error| damaged(&error))?;
         for (hart, saved) in self.harts.iter_mut().zip(state.harts) {
             restore_hart(hart, saved);
         }
@@ -278,17 +301,17 @@ impl Board {
 
     fn restore_memory(&mut self, pages: &[u32], contents: &[u8]) -> Result<(), NoMemory> {
         let memory = &self.machine.memory;
-        let mut kept = pages.iter().zip(contents.chunks_exact(PAGE)).peekable();
         let mut page = [0; PAGE];
-        for (number, address) in memory.pages().enumerate() {
-            if let Some((_, saved)) = kept.next_if(|(kept, _)| **kept == number as u32) {
-                memory.write(address, saved)?;
-            } else {
+        for (number, address) in memory.given() {
+            if pages.binary_search(&number).is_err() {
                 memory.read(address, &mut page)?;
                 if page != [0; PAGE] {
                     memory.write(address, &[0; PAGE])?;
                 }
             }
+        }
+        for (number, saved) in pages.iter().zip(contents.chunks_exact(PAGE)) {
+            memory.write(memory.page(*number), saved)?;
         }
         memory.take_written(|_| {});
         Ok(())

@@ -23,6 +23,7 @@ mod profile_docs;
 mod properties;
 mod robust;
 mod robust_cases;
+mod snapshot_copy;
 mod timing_blocks;
 mod timing_caches;
 mod timing_memory;

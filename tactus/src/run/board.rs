@@ -739,6 +739,9 @@ impl Run {
             self.lines.go_on_behind(saved.written.bytes());
             self.now = saved.now;
             self.timed_since = saved.timed_since;
+            if self.timed_since.is_some() {
+                self.jobs.judge_from(self.clock.cycle_at(self.now));
+            }
             if let Some(player) = &mut self.player {
                 player.resume(saved.typing);
             }
@@ -971,9 +974,17 @@ impl Run {
 
     /// The run's state.
     fn snapshot(&mut self) -> Vec<u8> {
-        let typing = self.player.as_ref().map(Player::typing).unwrap_or_default();
-        let (now, since) = (self.now, self.timed_since);
-        Saved::to_bytes(now, since, typing, &self.written, &mut self.board)
+        self.saved().to_bytes(&mut self.board)
+    }
+
+    /// What a snapshot holds beside the board.
+    fn saved(&self) -> Saved {
+        Saved {
+            now: self.now,
+            timed_since: self.timed_since,
+            typing: self.player.as_ref().map(Player::typing).unwrap_or_default(),
+            written: self.written.clone(),
+        }
     }
 
     /// Hands on what was written; tells whether the phase that was waited for has begun.

@@ -126,24 +126,22 @@ impl Live {
     /// # Errors
     /// There is no such board, or something that it needs is missing.
     pub fn new(boot: Arc<Boot>, options: Options) -> Result<Self, Error> {
-        Self::restored(boot, &options, None)
+        Self::restored(boot, &options, |_| Ok(None))
     }
 
+    /// The system on a board to which `restore` gives the state of a run; `None`: it is at reset.
     fn restored(
         boot: Arc<Boot>,
         options: &Options,
-        snapshot: Option<&[u8]>,
+        restore: impl FnOnce(&mut Board) -> Result<Option<Saved>, String>,
     ) -> Result<Self, Error> {
         let plan = Self::plan(&boot, options);
         let mut run = Run::new(&plan, options)?;
         run.keeps_output = true;
         run.is_stepped = true;
         run.player = Some(Player::new(None, None, &plan.vms));
-        run.sees_all_pins &= snapshot.is_none();
-        let saved = snapshot
-            .map(|bytes| Saved::take_back(bytes, plan.vms.len(), &mut run.board))
-            .transpose()
-            .map_err(Error::BadSnapshot)?;
+        let saved = restore(&mut run.board).map_err(Error::BadSnapshot)?;
+        run.sees_all_pins &= saved.is_none();
         run.begin(saved);
         let clock_hz = Some(options.profile.clock_hz);
         let mut live = Self {
@@ -358,7 +356,10 @@ impl Live {
     /// It is none; nothing has changed then.
     pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), Error> {
         let options = self.run.options.clone();
-        *self = Self::restored(Arc::clone(&self.boot), &options, Some(snapshot))?;
+        let vms = self.journal.vms.len();
+        *self = Self::restored(Arc::clone(&self.boot), &options, |board| {
+            Saved::take_back(snapshot, vms, board).map(Some)
+        })?;
         Ok(())
     }
 
@@ -367,10 +368,13 @@ impl Live {
     /// # Errors
     /// There is no second board, as of a host without memory.
     pub fn fork(&mut self) -> Result<Self, Error> {
-        let snapshot = self.run.snapshot();
         let mut options = self.run.options.clone();
         options.now = Arc::default();
-        let mut fork = Self::restored(Arc::clone(&self.boot), &options, Some(&snapshot))?;
+        let mut fork = Self::restored(Arc::clone(&self.boot), &options, |board| {
+            let copied = board.copy_from(&mut self.run.board);
+            copied.map_err(|error| error.to_string())?;
+            Ok(Some(self.run.saved()))
+        })?;
         self.run.seen.add(self.run.ends.take());
         let (from, to) = (&self.run, &mut fork.run);
         to.hits.clone_from(&from.hits);

@@ -67,18 +67,18 @@ pub(super) struct Saved {
 }
 
 impl Saved {
-    /// The snapshot of a run that has come to `now`, with the board's state.
-    pub fn to_bytes(
-        now: Femtoseconds,
-        timed_since: Option<Femtoseconds>,
-        typing: Typing,
-        written: &Written,
-        board: &mut Board,
-    ) -> Vec<u8> {
-        let head = Head {
+    /// The snapshot of a run, with the board's state.
+    pub fn to_bytes(&self, board: &mut Board) -> Vec<u8> {
+        let Self {
             now,
             timed_since,
             typing,
+            written,
+        } = self;
+        let head = Head {
+            now: *now,
+            timed_since: *timed_since,
+            typing: typing.clone(),
             pieces: written.pieces.clone(),
         };
         let head = serde_json::to_vec(&head).expect("plain data can be written to a vector");
