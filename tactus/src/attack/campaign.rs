@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::check::{row, table};
 use crate::cli::AttackArguments;
 use crate::config::{Config, Nanoseconds, Source};
-use crate::run::show;
+use crate::progress::Progress;
 
 use super::plan::{self, Wanted};
 use super::print::conclusion;
@@ -65,13 +65,13 @@ impl Campaign {
     /// An attack is unknown, or the machine cannot be run.
     pub fn run(arguments: &AttackArguments, count: u64) -> Result<Self, Unfit> {
         let mut attacked = Vec::new();
-        let progress = show::progress("booting");
+        let progress = Progress::start("running");
         for number in 0..count {
             let seed = arguments.seed.wrapping_add(number);
-            progress.set_message(format!("system {} of {count}: seed {seed}", number + 1));
+            progress.status(format!("system {} of {count}: seed {seed}", number + 1));
             attacked.push(attack(arguments, seed)?);
         }
-        progress.finish_and_clear();
+        drop(progress);
         Ok(Self {
             ms: arguments.ms(),
             attacked,

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 use crate::check;
 use crate::cli::AttackArguments;
 use crate::config::Nanoseconds;
-use crate::run::show;
+use crate::progress::Progress;
 
 use campaign::Campaign;
 use plan::{Run, Wanted};
@@ -109,9 +109,9 @@ fn attack(arguments: &AttackArguments) -> Result<usize, Unfit> {
         ms: arguments.ms(),
         runs: Vec::new(),
     };
-    let progress = show::progress("booting");
+    let progress = Progress::start("running");
     let start = lab.start_of(&victims)?;
-    progress.set_message("without an attack");
+    progress.status("without an attack");
     let alone = lab.run(None, &victims, start)?;
     report
         .runs
@@ -119,14 +119,14 @@ fn attack(arguments: &AttackArguments) -> Result<usize, Unfit> {
     for (number, run) in runs.iter().enumerate() {
         let vm = &vms[run.attacker].name;
         let (name, number, all) = (run.attack.name, number + 1, runs.len());
-        progress.set_message(format!("{number} of {all}: {name} by {vm}"));
+        progress.status(format!("{number} of {all}: {name} by {vm}"));
         let shown = lab.run(Some(run), &run.victims, start)?;
         let of = Some((vm.as_str(), run));
         report
             .runs
             .push(done(&report, arguments, of, Some(&alone), &shown));
     }
-    progress.finish_and_clear();
+    drop(progress);
     if arguments.json {
         say(&format!("{:#}\n", report.to_json()));
     } else {

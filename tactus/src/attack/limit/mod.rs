@@ -21,13 +21,13 @@ use crate::check::Verdict;
 use crate::cli::AttackArguments;
 use crate::config::Nanoseconds;
 use crate::image;
+use crate::progress::Progress;
 use crate::run::Boot;
 use crate::run::board::jobs::{Watch, Watched};
 use crate::run::board::probe::{Hit, Place, Probe};
 use crate::run::board::{Marker, Options};
 use crate::run::machine::Platform;
 use crate::run::session::{Outcome, Session, Unwatched};
-use crate::run::show;
 
 use super::run::{CUT_OFF, Unfit};
 use judge::Judged;
@@ -47,11 +47,11 @@ const TIMED_BEFORE: u64 = 10_000;
 /// # Errors
 /// Guests cannot be built, or the machine cannot be run.
 pub fn campaign(arguments: &AttackArguments, count: u64) -> Result<Report, Unfit> {
-    let progress = show::progress("booting");
+    let progress = Progress::start("running");
     let mut report = Report::new(arguments.ms());
     for number in 0..count {
         let seed = arguments.seed.wrapping_add(number);
-        progress.set_message(format!("system {} of {count}: seed {seed}", number + 1));
+        progress.status(format!("system {} of {count}: seed {seed}", number + 1));
         if seed.is_multiple_of(MADE_EVERY) {
             report.made.push(made::run(seed, arguments.ms())?);
         } else {
@@ -59,7 +59,7 @@ pub fn campaign(arguments: &AttackArguments, count: u64) -> Result<Report, Unfit
             report.sets.push(near_limit(seed, length)?);
         }
     }
-    progress.finish_and_clear();
+    drop(progress);
     Ok(report)
 }
 
