@@ -81,6 +81,12 @@ while [ "$rounds" -eq 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; do
         printf 'make soak: round %d FAILED after %d s at the sets at the limit\n' "$rounds" "$SECONDS"
         exit 1
     fi
+    # Faults of a busy Linux, of which none may change what runs beside it, the same way.
+    if ! cargo run --quiet --locked --release -p tactus -- faults campaigns/isolation.toml --runs "${FAULTS:-10000}" \
+        --seed "$rounds" --output build/isolation.parquet; then
+        printf 'make soak: round %d FAILED after %d s at the faults of seed %d\n' "$rounds" "$SECONDS" "$rounds"
+        exit 1
+    fi
     # Random sets of reservations, judged by a second analysis too, the same way; and the utilisation at which both refuse.
     if ! cargo build --quiet --locked --release -p tactus-planning --example verdicts ||
         ! planning/tests/model/compare.py agree 10000 "$rounds" ||

@@ -13,7 +13,8 @@ use crate::config::Nanoseconds;
 use crate::run::ends::Files;
 use crate::run::show::Shown;
 use crate::{
-    attack, bench, boot, check, collect, image, man, new, report, run, sweep, timed_io, warm,
+    attack, bench, boot, check, collect, faults, image, man, new, report, run, sweep, timed_io,
+    warm,
 };
 
 /// What the process's exit codes mean; printed by `--help`.
@@ -60,6 +61,9 @@ pub enum Command {
     /// Run a system with all combinations of what a file varies, and write a table of what was measured
     #[command(after_help = sweep::EXIT_CODES)]
     Sweep(SweepArguments),
+    /// Let a fault happen in each of many runs of a system, and judge what each has done to whom
+    #[command(after_help = faults::EXIT_CODES)]
+    Faults(FaultsArguments),
     /// Find which cache lines a real-time vCPU uses from when its timer wakes it until it waits, for `warm` of
     /// system.toml
     #[command(after_help = EXIT_CODES)]
@@ -709,6 +713,32 @@ pub struct SweepArguments {
     pub system: Option<usize>,
 }
 
+/// Arguments of `tactus faults`.
+#[derive(Debug, Args)]
+pub struct FaultsArguments {
+    /// The campaign's description
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The Parquet file of the results; default: FILE's name with the extension `.parquet`, in the current directory
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// Write the results as CSV too
+    #[arg(long, value_name = "OUT")]
+    pub csv: Option<PathBuf>,
+    /// Runs, each with one fault, in place of those that the file says
+    #[arg(long, value_name = "COUNT")]
+    pub runs: Option<NonZero<u32>>,
+    /// What the random numbers are made of, in place of what the file says
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// Runs at the same time; the results are the same with any number [default: as many as there are cores]
+    #[arg(short, long, value_name = "NUMBER")]
+    pub jobs: Option<NonZero<usize>>,
+    /// Carry out this run alone, from 0, and say where it parts from the one without its fault; write nothing
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["output", "csv", "runs", "jobs"])]
+    pub run: Option<u32>,
+}
+
 /// Arguments of `tactus report`.
 #[derive(Debug, Args)]
 pub struct ReportArguments {
@@ -850,6 +880,7 @@ pub fn main() -> ExitCode {
         Command::Bench(arguments) => bench::command(&arguments),
         Command::Attack(arguments) => attack::command(&arguments),
         Command::Sweep(arguments) => sweep::command(&arguments),
+        Command::Faults(arguments) => faults::command(&arguments),
         Command::Warm(arguments) => warm::command(&arguments),
         Command::Report(arguments) => report::command::command(&arguments),
         Command::Artifacts(arguments) => collect::command(&arguments),

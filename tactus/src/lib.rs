@@ -3,7 +3,7 @@
 //! Data flows one way: [`config`] reads `system.toml`, [`check`] judges it and lays it out as a [`plan`],
 //! [`image`] makes the boot image of the plan, [`run`] boots it, [`report`] says what happened; [`mod@bench`] repeats
 //! published experiments, [`sweep`] runs a system with many values of what one varies, [`attack`] tries it with hostile
-//! guests, [`evidence`] writes what an assessor needs.
+//! guests, [`faults`] lets faults happen in it, [`evidence`] writes what an assessor needs.
 
 pub mod accelerators;
 pub mod artifacts;
@@ -19,6 +19,7 @@ pub mod config;
 pub mod devicetree;
 pub mod evidence;
 pub mod fabric;
+pub mod faults;
 pub mod guest_image;
 pub mod hypervisor;
 pub mod illegal;

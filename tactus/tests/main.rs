@@ -9,6 +9,7 @@ mod attack;
 mod bench_board;
 mod boot;
 mod calls;
+mod campaign;
 mod check;
 mod colours;
 mod counters;

@@ -65,6 +65,28 @@ pub struct Shown {
     pub jobs: Vec<(Watched, Summary)>,
 }
 
+impl Shown {
+    /// What a run shows in which these vCPUs were watched, in their order.
+    pub fn of(outcome: Outcome, watched: Vec<Watched>) -> Self {
+        let facts = outcome.board.as_ref();
+        let seen: Vec<Summary> =
+            facts.map_or_else(Vec::new, |facts| facts.jobs.summaries().collect());
+        let jobs = watched.into_iter().zip(seen).map(|(vcpu, seen)| {
+            let ended = outcome.journal.vms[vcpu.vm].off.is_some();
+            let seen = if ended {
+                seen
+            } else {
+                seen.with_unfinished(vcpu.deadline)
+            };
+            (vcpu, seen)
+        });
+        Self {
+            jobs: jobs.collect(),
+            outcome,
+        }
+    }
+}
+
 /// Why a system cannot be attacked.
 #[derive(Debug)]
 pub enum Unfit {
@@ -208,9 +230,7 @@ impl Lab {
         let after = self.plan.profile.ticks_for(start);
         let boot = self.boot(run.map(|run| (run, after)))?;
         let cycle = self.cycles(after);
-        let mut options = Options::new(self.profile.clone());
-        options.seed = self.seed;
-        options.fabric.clone_from(&self.fabric);
+        let (mut options, watched) = self.watching(&boot, victims, run.map(|run| run.attacker))?;
         // The phase of a VM without a console is not heard.
         let speaks = run.is_some_and(|run| self.config.vms[run.attacker].console);
         options.timed_from = Some(if speaks {
@@ -219,17 +239,6 @@ impl Lab {
             Marker::Cycle(cycle)
         });
         options.timed_for = Some(self.length);
-        options.probes.push(Probe {
-            place: Place::find(CUT_OFF, &boot.image)?,
-            arguments: 0,
-        });
-        let watched = self.watched(victims, run.map(|run| run.attacker));
-        options.jobs = Some(Watch {
-            vcpus: watched.iter().map(|(_, jobs)| jobs.clone()).collect(),
-            best_effort: self.best_effort(),
-            cut_off: 0,
-            keeps_stays: false,
-        });
         let limit = Nanoseconds(start.0 + START_MAX.0 + self.length.0);
         let plan = boot.plan.clone().limit(limit);
         let plan = plan.on(Platform::Board(Box::new(options)));
@@ -243,21 +252,42 @@ impl Lab {
                 self.plan.vms[run.attacker].name
             ));
         }
-        let seen: Vec<Summary> =
-            facts.map_or_else(Vec::new, |facts| facts.jobs.summaries().collect());
-        let jobs = watched.into_iter().zip(seen).map(|((vcpu, _), seen)| {
-            let ended = outcome.journal.vms[vcpu.vm].off.is_some();
-            let seen = if ended {
-                seen
-            } else {
-                seen.with_unfinished(vcpu.deadline)
-            };
-            (vcpu, seen)
+        Ok(Shown::of(outcome, watched))
+    }
+
+    /// The boot image of the system as it is.
+    ///
+    /// # Errors
+    /// It cannot be built any more.
+    pub fn as_is(&self) -> miette::Result<Boot> {
+        self.boot(None)
+    }
+
+    /// A board that sees the jobs of the reserved vCPUs of `victims` when it is timed, and which vCPUs these are.
+    ///
+    /// # Errors
+    /// The hypervisor is another one.
+    pub fn watching(
+        &self,
+        boot: &Boot,
+        victims: &[usize],
+        attacker: Option<usize>,
+    ) -> miette::Result<(Options, Vec<Watched>)> {
+        let mut options = Options::new(self.profile.clone());
+        options.seed = self.seed;
+        options.fabric.clone_from(&self.fabric);
+        options.probes.push(Probe {
+            place: Place::find(CUT_OFF, &boot.image)?,
+            arguments: 0,
         });
-        Ok(Shown {
-            jobs: jobs.collect(),
-            outcome,
-        })
+        let watched = self.watched(victims, attacker);
+        options.jobs = Some(Watch {
+            vcpus: watched.iter().map(|(_, jobs)| jobs.clone()).collect(),
+            best_effort: self.best_effort(),
+            cut_off: 0,
+            keeps_stays: false,
+        });
+        Ok((options, watched.into_iter().map(|(vcpu, _)| vcpu).collect()))
     }
 
     /// The boot image, with the hostile guest where there is a run.

@@ -55,7 +55,7 @@ pub mod script;
 pub mod session;
 pub mod show;
 pub mod state;
-mod visible;
+pub mod visible;
 
 /// What the exit codes of `tactus run` mean; printed by its `--help`.
 pub const EXIT_CODES: &str = "\

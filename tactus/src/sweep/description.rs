@@ -79,6 +79,11 @@ pub struct Reader {
 }
 
 impl Reader {
+    /// Of a file with this text.
+    pub const fn new(source: Source) -> Self {
+        Self { source }
+    }
+
     /// The error at a place of the file.
     pub fn at(
         &self,
@@ -248,9 +253,7 @@ impl Sweep {
         directory: &Path,
         system: Option<Base>,
     ) -> Result<Self, Invalid> {
-        let reader = Reader {
-            source: Source::new(name, text.clone()),
-        };
+        let reader = Reader::new(Source::new(name, text.clone()));
         let file: File = toml::from_str(&text).map_err(|error| {
             let help = "the keys of a sweep are in `docs/src/reference/sweep.md`";
             reader.at(&error.span().unwrap_or(0..0), error.message(), help)

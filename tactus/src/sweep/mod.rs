@@ -114,9 +114,12 @@ fn sweep(arguments: &SweepArguments) -> miette::Result<u8> {
     Ok(u8::from(rows.iter().all(run::Row::is_error)))
 }
 
-fn say(text: &str) -> miette::Result<()> {
+/// Prints a text on stdout.
+///
+/// # Errors
+/// It cannot be written. A stdout that was closed wants no more.
+pub(crate) fn say(text: &str) -> miette::Result<()> {
     match std::io::stdout().write_all(text.as_bytes()) {
-        // A closed stdout wants no more.
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(error).into_diagnostic()
         }

@@ -1,0 +1,530 @@
+//! A campaign of faults as data: its file, read and judged.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::{fmt, fs};
+
+use serde::Deserialize;
+use tactus_board::board::{MemoryModel, Pace};
+use toml::Spanned;
+
+use crate::config::{Nanoseconds, Source};
+use crate::problem::io_reason;
+use crate::run::machine::SEED;
+use crate::sweep::description::{Invalid, Reader};
+
+/// Runs that a campaign has at most.
+pub const RUNS_MAX: u32 = 10_000_000;
+/// Runs of a campaign whose file does not say how many.
+const RUNS: u32 = 100;
+/// The most virtual time of a campaign: from reset to the end of a run.
+const TIME_MAX: Nanoseconds = Nanoseconds(60_000_000_000);
+/// How long a run goes on after the last fault that it may have, where the file does not say.
+const AFTER: Nanoseconds = Nanoseconds(10_000_000);
+const HELP: &str = "the keys of a campaign are in `docs/src/reference/faults.md`";
+
+/// The file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    system: Option<Spanned<PathBuf>>,
+    #[serde(default)]
+    pace: RawPace,
+    #[serde(default)]
+    memory_model: RawMemoryModel,
+    quantum: Option<Spanned<u64>>,
+    seed: Option<u64>,
+    runs: Option<Spanned<u32>>,
+    from: Option<Spanned<String>>,
+    #[serde(rename = "for")]
+    length: Option<Spanned<String>>,
+    after: Option<Spanned<String>>,
+    #[serde(default)]
+    compare: Compare,
+    #[serde(default, rename = "fault")]
+    faults: Vec<Spanned<RawFault>>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum RawPace {
+    Fast,
+    #[default]
+    Timed,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum RawMemoryModel {
+    #[default]
+    Sequential,
+    Weak,
+}
+
+/// How consoles are compared with those of the run without a fault.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Compare {
+    /// Without their figures, which tell times.
+    #[default]
+    Text,
+    /// Byte by byte.
+    Exact,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawFault {
+    memory: Option<RawMemory>,
+    registers: Option<OfVm>,
+    line: Option<RawLine>,
+    stall: Option<Stall>,
+    fabric: Option<FabricFault>,
+    affects: Option<Vec<String>>,
+    weight: Option<u32>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawMemory {
+    vm: String,
+    #[serde(default)]
+    among: Among,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfVm {
+    vm: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawLine {
+    number: u32,
+    level: Level,
+    lasts: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Level {
+    High,
+    Low,
+}
+
+/// Of which bytes of a VM's memory one changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Among {
+    /// Of lines of 64 bytes that are not all zero when the window begins.
+    #[default]
+    Used,
+    /// Of all.
+    All,
+}
+
+/// A hart that does nothing for a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stall {
+    /// The hart.
+    pub hart: usize,
+    /// Cycles of that.
+    pub cycles: u32,
+}
+
+/// What goes wrong between software and the fabric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FabricFault {
+    /// The next answer to software is an error.
+    GpError,
+    /// The next answer to the fabric at its coherent port is an error.
+    AcpError,
+    /// The next answer to the fabric at its other port to memory is an error.
+    HpError,
+    /// Nothing gets through between software and the fabric any more.
+    GpHang,
+    /// Nothing gets through at the fabric's coherent port any more.
+    AcpHang,
+    /// Nothing gets through at the fabric's other port to memory any more.
+    HpHang,
+    /// The next event of software is lost.
+    EventLost,
+    /// An event comes that nothing has raised.
+    EventExtra,
+}
+
+/// What goes wrong in a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A bit of a VM's memory changes.
+    Memory {
+        /// The VM.
+        vm: String,
+        /// Which bytes.
+        among: Among,
+    },
+    /// A bit of an integer or floating-point register, or of the program counter, of a hart that a VM has.
+    Registers {
+        /// The VM.
+        vm: String,
+    },
+    /// An interrupt line is held at a level.
+    Line {
+        /// The line.
+        number: u32,
+        /// Whether it is high.
+        high: bool,
+        /// How long; `None`: to the end.
+        lasts: Option<Nanoseconds>,
+    },
+    /// A hart does nothing for a time.
+    Stall(Stall),
+    /// The fabric fails.
+    Fabric(FabricFault),
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory { vm, .. } => write!(f, "memory of {vm}"),
+            Self::Registers { vm } => write!(f, "registers of {vm}"),
+            Self::Line { number, high, .. } => {
+                write!(f, "line {number} {}", if *high { "high" } else { "low" })
+            }
+            Self::Stall(stall) => write!(f, "stall of hart {}", stall.hart),
+            Self::Fabric(fault) => f.write_str(match fault {
+                FabricFault::GpError => "fabric: error at GP",
+                FabricFault::AcpError => "fabric: error at ACP",
+                FabricFault::HpError => "fabric: error at HP",
+                FabricFault::GpHang => "fabric: GP hangs",
+                FabricFault::AcpHang => "fabric: ACP hangs",
+                FabricFault::HpHang => "fabric: HP hangs",
+                FabricFault::EventLost => "fabric: event lost",
+                FabricFault::EventExtra => "fabric: event extra",
+            }),
+        }
+    }
+}
+
+/// A kind of fault, and how often it is chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What goes wrong.
+    pub kind: Kind,
+    /// The VMs that it may change.
+    pub affects: Vec<String>,
+    /// Its share among the kinds.
+    pub weight: u32,
+}
+
+/// What the window of faults begins with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// A virtual time since reset.
+    Time(Nanoseconds),
+    /// A guest says that this phase begins.
+    Phase(String),
+}
+
+/// A campaign.
+#[derive(Clone, Debug)]
+pub struct Campaign {
+    /// The text of its file.
+    pub text: String,
+    /// The system's file.
+    pub system: PathBuf,
+    /// What time passes in the window and after it.
+    pub pace: Pace,
+    /// How harts see each other's loads and stores.
+    pub memory_model: MemoryModel,
+    /// Cycles that a hart runs before another one.
+    pub quantum: Option<u64>,
+    /// What everything random is made of.
+    pub seed: u64,
+    /// Runs, each with one fault.
+    pub runs: u32,
+    /// When faults begin.
+    pub from: Begin,
+    /// How long they may happen.
+    pub length: Nanoseconds,
+    /// How long each run goes on behind that.
+    pub after: Nanoseconds,
+    /// How consoles are compared.
+    pub compare: Compare,
+    /// The kinds of faults.
+    pub faults: Vec<Fault>,
+}
+
+impl Campaign {
+    /// Reads the file of a campaign.
+    ///
+    /// # Errors
+    /// It cannot be read or is not in order.
+    pub fn read(path: &Path) -> miette::Result<Self> {
+        let text = fs::read_to_string(path).map_err(|error| {
+            miette::miette!(
+                help = "name a file that describes a campaign of faults",
+                "{} cannot be read: {}",
+                path.display(),
+                io_reason(&error)
+            )
+        })?;
+        let directory = path.parent().unwrap_or(Path::new(""));
+        Ok(Self::parse(&path.to_string_lossy(), text, directory)?)
+    }
+
+    /// Reads a campaign from its text, which messages call `name`. Paths in it are relative to `directory`.
+    ///
+    /// # Errors
+    /// It is not in order.
+    pub fn parse(name: &str, text: String, directory: &Path) -> Result<Self, Invalid> {
+        let reader = Reader::new(Source::new(name, text.clone()));
+        let file: File = toml::from_str(&text)
+            .map_err(|error| reader.at(&error.span().unwrap_or(0..0), error.message(), HELP))?;
+        let whole = 0..0;
+        let Some(system) = &file.system else {
+            let help = "say `system = \"my.toml\"`, relative to this file";
+            return Err(reader.at(&whole, "the campaign has no `system`", help));
+        };
+        let runs = file.runs.as_ref().map_or(RUNS, |given| *given.get_ref());
+        if !(1..=RUNS_MAX).contains(&runs) {
+            let span = file.runs.as_ref().map_or(whole, Spanned::span);
+            let message = format!("`runs` is 1 to {RUNS_MAX}");
+            return Err(reader.at(&span, message, "each run has one fault"));
+        }
+        if let Some(quantum) = &file.quantum
+            && !(1..=1_000_000).contains(quantum.get_ref())
+        {
+            let help = "leave it out for the board's own";
+            return Err(reader.at(&quantum.span(), "`quantum` is 1 to 1,000,000 cycles", help));
+        }
+        let from = begin(&reader, file.from.as_ref())?;
+        let length = file.length.as_ref().ok_or_else(|| {
+            let help = "say `for = \"20ms\"`: faults happen within so long";
+            reader.at(&whole, "the campaign has no `for`", help)
+        })?;
+        let length_given = time(&reader, length, "for")?;
+        if length_given.0 == 0 {
+            let help = "say how long faults may happen";
+            return Err(reader.at(&length.span(), "`for` is not 0", help));
+        }
+        let after = file
+            .after
+            .as_ref()
+            .map(|given| time(&reader, given, "after"));
+        let faults: Result<Vec<Fault>, Invalid> = file
+            .faults
+            .iter()
+            .map(|raw| fault(&reader, raw.get_ref(), &raw.span()))
+            .collect();
+        let faults = faults?;
+        if faults.is_empty() {
+            let help = "add a `[[fault]]`, such as one with `memory = { vm = \"linux\" }`";
+            return Err(reader.at(&whole, "the campaign has no faults", help));
+        }
+        Ok(Self {
+            text,
+            system: directory.join(system.get_ref()),
+            pace: match file.pace {
+                RawPace::Fast => Pace::Fast,
+                RawPace::Timed => Pace::Timed,
+            },
+            memory_model: match file.memory_model {
+                RawMemoryModel::Sequential => MemoryModel::Sequential,
+                RawMemoryModel::Weak => MemoryModel::Weak,
+            },
+            quantum: file.quantum.map(Spanned::into_inner),
+            seed: file.seed.unwrap_or(SEED),
+            runs,
+            from,
+            length: length_given,
+            after: after.transpose()?.unwrap_or(AFTER),
+            compare: file.compare,
+            faults,
+        })
+    }
+}
+
+fn begin(reader: &Reader, given: Option<&Spanned<String>>) -> Result<Begin, Invalid> {
+    let Some(given) = given else {
+        let help = "say `from = \"10ms\"` or `from = \"phase:NAME\"`: faults begin then";
+        return Err(reader.at(&(0..0), "the campaign has no `from`", help));
+    };
+    match given.get_ref().strip_prefix("phase:") {
+        Some(phase) if !phase.is_empty() => Ok(Begin::Phase(phase.to_owned())),
+        _ => Ok(Begin::Time(time(reader, given, "from")?)),
+    }
+}
+
+fn time(reader: &Reader, given: &Spanned<String>, key: &str) -> Result<Nanoseconds, Invalid> {
+    let time = Nanoseconds::from_text(given.get_ref()).filter(|time| *time <= TIME_MAX);
+    time.ok_or_else(|| {
+        let message = format!("`{key}` is a time such as \"20ms\", 60 s at most");
+        reader.at(&given.span(), message, "correct it")
+    })
+}
+
+fn fault(reader: &Reader, raw: &RawFault, span: &Range<usize>) -> Result<Fault, Invalid> {
+    let lasts = |line: &RawLine| match &line.lasts {
+        None => Ok(None),
+        Some(text) => Nanoseconds::from_text(text).map(Some).ok_or_else(|| {
+            let message = "`lasts` is a time such as \"1ms\"";
+            reader.at(
+                span,
+                message,
+                "leave it out for a line that is held to the end",
+            )
+        }),
+    };
+    let mut kinds = Vec::new();
+    if let Some(RawMemory { vm, among }) = &raw.memory {
+        kinds.push(Kind::Memory {
+            vm: vm.clone(),
+            among: *among,
+        });
+    }
+    if let Some(OfVm { vm }) = &raw.registers {
+        kinds.push(Kind::Registers { vm: vm.clone() });
+    }
+    if let Some(line) = &raw.line {
+        kinds.push(Kind::Line {
+            number: line.number,
+            high: matches!(line.level, Level::High),
+            lasts: lasts(line)?,
+        });
+    }
+    kinds.extend(raw.stall.map(Kind::Stall));
+    kinds.extend(raw.fabric.map(Kind::Fabric));
+    let Ok([kind]) = <[Kind; 1]>::try_from(kinds) else {
+        let message = "a fault is one of `memory`, `registers`, `line`, `stall` and `fabric`";
+        return Err(reader.at(span, message, HELP));
+    };
+    let own = match &kind {
+        Kind::Memory { vm, .. } | Kind::Registers { vm } => Some(vec![vm.clone()]),
+        _ => None,
+    };
+    let Some(affects) = raw.affects.clone().or(own) else {
+        let message = format!("`{kind}` does not say whom it may change");
+        let help = "name the VMs that may fail of it: `affects = [\"linux\"]`; of others it must change nothing";
+        return Err(reader.at(span, message, help));
+    };
+    let weight = raw.weight.unwrap_or(1);
+    if weight == 0 || weight > 1000 {
+        let help = "leave it out for 1";
+        return Err(reader.at(span, "`weight` is 1 to 1000", help));
+    }
+    Ok(Fault {
+        kind,
+        affects,
+        weight,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "system = \"a.toml\"\nfrom = \"phase:go\"\nfor = \"20ms\"\n[[fault]]\nmemory = { vm = \"a\" }\n";
+
+    fn parsed(text: &str) -> Result<Campaign, String> {
+        Campaign::parse("f.toml", text.to_owned(), Path::new("dir"))
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_file_is_read() {
+        let campaign = parsed(GOOD).expect("it is in order");
+        assert_eq!(campaign.system, Path::new("dir/a.toml"));
+        assert_eq!((campaign.runs, campaign.seed), (RUNS, SEED));
+        assert_eq!(campaign.from, Begin::Phase("go".to_owned()));
+        assert_eq!(campaign.length, Nanoseconds(20_000_000));
+        assert_eq!(campaign.after, AFTER);
+        assert_eq!(campaign.faults[0].affects, ["a"]);
+        let line = "[[fault]]\nline = { number = 3, level = \"high\", lasts = \"1ms\" }\naffects = []\nweight = 3\n";
+        let campaign = parsed(&format!("{GOOD}{line}")).expect("it is in order");
+        let wanted = Kind::Line {
+            number: 3,
+            high: true,
+            lasts: Some(Nanoseconds(1_000_000)),
+        };
+        assert_eq!(campaign.faults[1].kind, wanted);
+        assert_eq!(
+            (campaign.faults[1].affects.len(), campaign.faults[1].weight),
+            (0, 3)
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        for (from, to, message) in [
+            (
+                "system = \"a.toml\"\n",
+                "",
+                "line 1: the campaign has no `system`",
+            ),
+            (
+                "from = \"phase:go\"\n",
+                "",
+                "line 1: the campaign has no `from`",
+            ),
+            ("for = \"20ms\"\n", "", "line 1: the campaign has no `for`"),
+            ("\"20ms\"", "\"0ms\"", "line 3: `for` is not 0"),
+            (
+                "\"20ms\"",
+                "\"soon\"",
+                "line 3: `for` is a time such as \"20ms\", 60 s at most",
+            ),
+            (
+                "phase:go",
+                "phase:",
+                "line 2: `from` is a time such as \"20ms\", 60 s at most",
+            ),
+            (
+                "for =",
+                "runs = 0\nfor =",
+                "line 3: `runs` is 1 to 10000000",
+            ),
+            (
+                "for =",
+                "quantum = 0\nfor =",
+                "line 3: `quantum` is 1 to 1,000,000 cycles",
+            ),
+            (
+                "memory = { vm = \"a\" }",
+                "weight = 1",
+                "line 4: a fault is one of `memory`, `registers`, `line`, `stall` and `fabric`",
+            ),
+            (
+                "memory = { vm = \"a\" }",
+                "fabric = \"event_lost\"",
+                "line 4: `fabric: event lost` does not say whom it may change",
+            ),
+            (
+                "memory =",
+                "weight = 0\nmemory =",
+                "line 4: `weight` is 1 to 1000",
+            ),
+        ] {
+            let text = GOOD.replace(from, to);
+            assert_ne!(text, GOOD);
+            assert_eq!(
+                parsed(&text).err(),
+                Some(format!("f.toml, {message}")),
+                "{text}"
+            );
+        }
+        let none = GOOD.split("[[fault]]").next().expect("it has a beginning");
+        let message = parsed(none).err();
+        assert_eq!(
+            message.as_deref(),
+            Some("f.toml, line 1: the campaign has no faults")
+        );
+        assert!(
+            parsed(&format!("colour = 1\n{GOOD}"))
+                .is_err_and(|error| error.contains("unknown field"))
+        );
+    }
+}

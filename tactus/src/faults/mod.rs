@@ -1,0 +1,175 @@
+//! `tactus faults`: lets a fault happen in each of many runs of a system on the virtual board, and judges what each has
+//! done to the VM that it has struck and to all others.
+//!
+//! [`description`] reads the file. [`space`] draws the fault of a run from the run's number alone; [`run`] carries a run
+//! out, [`judge`] compares it with the one without a fault. [`work`] carries out all on several threads, and goes on where
+//! it was ended. [`explain`] finds where a run parts from the one without its fault; [`results`] has columns and a table.
+
+pub mod description;
+pub mod explain;
+pub mod judge;
+pub mod results;
+pub mod run;
+pub mod space;
+pub mod work;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use miette::{IntoDiagnostic, miette};
+
+use crate::attack::run::Unfit;
+use crate::check;
+use crate::cli::FaultsArguments;
+use crate::columns::Outputs;
+use crate::progress::Progress;
+use crate::run::board::live::Until;
+use crate::sweep::{self, workers};
+
+use description::Campaign;
+use run::Subject;
+use work::Done;
+
+/// What the exit codes of `tactus faults` mean; printed by its `--help`.
+pub const EXIT_CODES: &str = "\
+Exit codes:
+  0    no fault has escaped from the VMs that it may change
+  1    one has, or nothing went on; or the system has errors
+  2    wrong usage, or something needed is missing or cannot be read
+  130  interrupted; what is done is kept, and the same command goes on";
+
+/// The exit code of a campaign that was interrupted.
+const INTERRUPTED: u8 = 130;
+
+/// Carries the command out; the exit code is as `--help` says.
+pub fn command(arguments: &FaultsArguments) -> ExitCode {
+    match faults(arguments) {
+        Ok(code) => ExitCode::from(code),
+        Err(Unfit::Refused(verdict)) => {
+            check::print_problems(&verdict.problems);
+            check::exit_code(&verdict)
+        }
+        Err(Unfit::Other(report)) => {
+            eprintln!("{report:?}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn faults(arguments: &FaultsArguments) -> Result<u8, Unfit> {
+    let mut campaign = Campaign::read(&arguments.file)?;
+    campaign.runs = arguments.runs.map_or(campaign.runs, std::num::NonZero::get);
+    campaign.seed = arguments.seed.unwrap_or(campaign.seed);
+    if let Some(run) = arguments.run {
+        return explain(arguments, campaign, run);
+    }
+    let stem = arguments.file.file_stem().unwrap_or_default();
+    let default = Path::new(stem).with_extension("parquet");
+    let parquet = arguments.output.as_deref().unwrap_or(&default);
+    let csv = arguments.csv.as_deref().map(|path| (path, "--csv"));
+    let outputs = Outputs::prepare(csv, Some((parquet, "--output")))?;
+    let subject = Subject::of(campaign)?;
+    let mut kept: PathBuf = parquet.to_owned();
+    kept.set_extension("part");
+    let mut done = Done::open(&kept, &subject)?;
+    if !done.is_empty() {
+        eprintln!("{} runs are done already: {}", done.len(), kept.display());
+    }
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&interrupted);
+    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
+        .into_diagnostic()
+        .map_err(Unfit::Other)?;
+    let progress = Progress::start("faults");
+    let jobs = arguments.jobs.unwrap_or_else(workers);
+    let is_whole = work::carry_out(&subject, &mut done, jobs, &mut |state| {
+        progress.status(state.text());
+        !interrupted.load(Ordering::Relaxed)
+    });
+    drop(progress);
+    if !is_whole? {
+        eprintln!(
+            "interrupted: {} runs are kept in {}, and the same command goes on with the others",
+            done.len(),
+            kept.display()
+        );
+        return Ok(INTERRUPTED);
+    }
+    let rows = done.into_rows()?;
+    let campaign = subject.campaign();
+    let written = outputs.write(&results::columns(campaign, &rows))?;
+    let mut text = results::summary(campaign, &rows);
+    for path in written {
+        text += &format!("Results: {}\n", path.display());
+    }
+    if let Some(bad) = rows.iter().find(|row| row.verdict.is_bad()) {
+        let file = arguments.file.display();
+        text += &format!(
+            "Look closer: tactus faults {file} --seed {} --run {}\n",
+            campaign.seed, bad.run
+        );
+    }
+    sweep::say(&text)?;
+    Ok(u8::from(rows.iter().any(|row| row.verdict.is_bad())))
+}
+
+/// Carries out one run, and says what its fault has done first.
+fn explain(arguments: &FaultsArguments, campaign: Campaign, run: u32) -> Result<u8, Unfit> {
+    let subject = Subject::of(campaign)?;
+    let never = AtomicBool::new(false);
+    let progress = Progress::start("faults");
+    progress.status("to the beginning of the window");
+    let Some(mut walker) = subject.start(&never)? else {
+        return Err(Unfit::Other(miette!("it was interrupted")));
+    };
+    progress.status(format!("run {run}"));
+    let mut row = None;
+    let carried_out = walker.carry_out(&[run], &never, &mut |one| row = Some(one))?;
+    let (Ok(()), Some(row)) = (carried_out, row) else {
+        return Err(Unfit::Other(miette!("it was interrupted")));
+    };
+    let mut text = format!(
+        "Run {run} of {}, seed {}\nFault: {}",
+        arguments.file.display(),
+        subject.campaign().seed,
+        row.fault
+    );
+    if !row.what.is_empty() {
+        let ms = row.at as f64 / 1e12;
+        text += &format!(", {ms:.6} ms after reset: {}", row.what);
+    }
+    text += &format!("\nVerdict: {}\n", row.verdict.words());
+    for reason in &row.reasons {
+        text += &format!("  {reason}\n");
+    }
+    if row.is_same && row.verdict != judge::Verdict::NotPlaced {
+        text += "All that happened is as without the fault.\n";
+    }
+    if let Ok(mut struck) = walker.strike(run)? {
+        progress.status("where it parts from the run without the fault");
+        let end = walker.end();
+        let registers = explain::of_registers(&subject, &mut struck, end)?;
+        let events = explain::of_events(&subject, &mut struck, end)?;
+        for (words, parting) in [
+            ("First other register", registers),
+            ("First other event", events),
+        ] {
+            text += &match parting {
+                None => format!("{words}: none\n"),
+                Some(parting) => format!("{words}: {parting}\n"),
+            };
+        }
+        let mut with = struck.with;
+        with.run(&Until::Time(end), None, &mut || true);
+        text += &format!("At the end, {:.3} ms after reset:\n", end.0 as f64 / 1e12);
+        let outcome = with.outcome();
+        for vm in &outcome.journal.vms {
+            text += &format!("  {}: {}\n", vm.name, crate::report::end_of(vm));
+        }
+    }
+    drop(progress);
+    sweep::say(&text)?;
+    Ok(u8::from(row.verdict.is_bad()))
+}

@@ -1,0 +1,399 @@
+//! One run of a campaign: a pure function of the campaign and the run's number.
+//!
+//! A [`Walker`] goes through the window without any fault. At the time of each one it is copied, and the copy goes on with
+//! the fault, to the end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use miette::miette;
+use serde::{Deserialize, Serialize};
+use tactus_board::board::Pace;
+use tactus_board::fault::{Fault as BoardFault, Register};
+use tactus_board::time::Femtoseconds;
+
+use super::description::{Begin, Campaign};
+use super::judge::{Judged, Reference, Verdict};
+use super::space::{Drawn, Space, What, femtoseconds};
+use crate::attack::run::{Lab, Shown, Unfit};
+use crate::attack::verdict::Watched;
+use crate::run::Boot;
+use crate::run::board::live::{Live, Pattern, Stop, Until};
+use crate::run::board::{Marker, Options, Worker};
+
+/// Virtual time within which the phase that a window begins with is to come.
+const PHASE_MAX: Femtoseconds = Femtoseconds(60 * Femtoseconds::SECOND.0);
+/// How far a copy goes until it looks again whether a VM has a hart.
+const STEP: Femtoseconds = Femtoseconds(Femtoseconds::SECOND.0 / 1_000_000);
+
+/// A line of the results.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// The run's number, from 0.
+    pub run: u32,
+    /// The kind of fault.
+    pub fault: String,
+    /// What has gone wrong, in words.
+    pub what: String,
+    /// When, in femtoseconds since reset.
+    pub at: u64,
+    /// What it has done.
+    pub verdict: Verdict,
+    /// The VMs that have changed.
+    pub changed: Vec<String>,
+    /// Why that is the verdict.
+    pub reasons: Vec<String>,
+    /// Whether all that happened is as without the fault.
+    pub is_same: bool,
+    /// The hash of all that happened.
+    pub trace_hash: String,
+}
+
+/// A system that faults can be let happen in.
+#[derive(Debug)]
+pub struct Subject {
+    campaign: Campaign,
+    boot: Arc<Boot>,
+    options: Options,
+    watched: Vec<Watched>,
+}
+
+/// The number of a run, when it was interrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interrupted;
+
+impl Subject {
+    /// Judges and builds the campaign's system.
+    ///
+    /// # Errors
+    /// It has errors, or something that it needs is missing.
+    pub fn of(campaign: Campaign) -> Result<Self, Unfit> {
+        let lab = Lab::open(&campaign.system, campaign.seed, campaign.length)?;
+        let boot = lab.as_is()?;
+        let all: Vec<usize> = (0..boot.image.vms.len()).collect();
+        let (mut options, watched) = lab.watching(&boot, &all, None)?;
+        options.quantum = campaign.quantum;
+        options.memory_model = campaign.memory_model;
+        if campaign.pace == Pace::Timed {
+            options.timed_from = Some(match &campaign.from {
+                Begin::Phase(name) => Marker::Phase(name.clone()),
+                Begin::Time(time) => {
+                    let ticks = u128::from(time.0) * u128::from(options.profile.clock_hz);
+                    Marker::Cycle((ticks / 1_000_000_000) as u64)
+                }
+            });
+        }
+        Ok(Self {
+            campaign,
+            boot: Arc::new(boot),
+            options,
+            watched,
+        })
+    }
+
+    /// The campaign.
+    pub const fn campaign(&self) -> &Campaign {
+        &self.campaign
+    }
+
+    /// What is booted.
+    pub fn boot(&self) -> &Boot {
+        &self.boot
+    }
+
+    /// Runs the system to the beginning of the window.
+    ///
+    /// # Errors
+    /// It does not come there, a fault names what is not there, or it was interrupted.
+    pub fn start(&self, cancel: &AtomicBool) -> miette::Result<Option<Walker<'_>>> {
+        let mut live = Live::new(Arc::clone(&self.boot), self.options.clone())?;
+        let (until, limit) = match &self.campaign.from {
+            Begin::Time(time) => (Until::Time(femtoseconds(time.0)), None),
+            Begin::Phase(name) => {
+                let pattern = Pattern {
+                    kind: "phase".to_owned(),
+                    fields: vec![("name".to_owned(), name.clone())],
+                    source: None,
+                };
+                (Until::Record(pattern), Some(PHASE_MAX))
+            }
+        };
+        match live.run(&until, limit, &mut || !cancel.load(Ordering::Relaxed)) {
+            Stop::Reached { .. } => {}
+            Stop::Interrupted => return Ok(None),
+            stop => {
+                return Err(miette!(
+                    help = "see with `tactus run` how far it comes",
+                    "the system does not come to the beginning of the window: {stop:?}"
+                ));
+            }
+        }
+        let space = Space::of(&self.campaign, &self.boot.image, live.board());
+        let space = space.map_err(|[message, help]| miette!(help = help, "{message}"))?;
+        // What is drawn is there; whether the others can be is tried.
+        for (kind, first) in space.fixed() {
+            let mut copy = live.fork()?;
+            let now = copy.now();
+            copy.board_mut().inject(now, first).map_err(|error| {
+                miette!(
+                    help = "correct the campaign's file",
+                    "`{kind}` cannot be: {error}"
+                )
+            })?;
+        }
+        let begin = live.now();
+        let end = begin
+            .saturating_add(femtoseconds(self.campaign.length.0))
+            .saturating_add(femtoseconds(self.campaign.after.0));
+        let mut copy = live.fork()?;
+        let go_on = &mut || !cancel.load(Ordering::Relaxed);
+        if copy.run(&Until::Time(end), None, go_on) == Stop::Interrupted {
+            return Ok(None);
+        }
+        let shown = Shown::of(copy.outcome(), self.watched.clone());
+        let trace_hash = copy.board().trace_hash();
+        let clock_hz = self.options.profile.clock_hz;
+        Ok(Some(Walker {
+            subject: self,
+            root: live,
+            space,
+            begin,
+            end,
+            trace_hash,
+            reference: Reference::of(shown, self.campaign.compare, clock_hz),
+        }))
+    }
+}
+
+/// A run without faults, at the beginning of the window.
+#[derive(Debug)]
+pub struct Walker<'s> {
+    subject: &'s Subject,
+    root: Live,
+    space: Space,
+    begin: Femtoseconds,
+    end: Femtoseconds,
+    trace_hash: u64,
+    reference: Reference,
+}
+
+/// A run with its fault, which has just been let happen, and the same without it.
+#[derive(Debug)]
+pub struct Struck {
+    /// With it.
+    pub with: Live,
+    /// Without it.
+    pub without: Live,
+    /// When.
+    pub at: Femtoseconds,
+    /// What has gone wrong, in words.
+    pub what: String,
+}
+
+impl Walker<'_> {
+    /// Where faults are drawn from.
+    pub const fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// When each run ends.
+    pub const fn end(&self) -> Femtoseconds {
+        self.end
+    }
+
+    /// Carries out these runs, and hands each on. Their order makes no difference.
+    ///
+    /// # Errors
+    /// There is no memory for a copy, or it was interrupted.
+    pub fn carry_out(
+        &mut self,
+        runs: &[u32],
+        cancel: &AtomicBool,
+        take: &mut dyn FnMut(Row),
+    ) -> miette::Result<Result<(), Interrupted>> {
+        let mut drawn: Vec<(u32, Drawn)> = runs
+            .iter()
+            .map(|&run| (run, self.space.draw(run)))
+            .collect();
+        drawn.sort_by_key(|(run, drawn)| (drawn.at, *run));
+        let mut now = self.root.fork()?;
+        for (run, drawn) in drawn {
+            let Some(row) = self.one(&mut now, run, &drawn, cancel)? else {
+                return Ok(Err(Interrupted));
+            };
+            take(row);
+        }
+        Ok(Ok(()))
+    }
+
+    /// Lets the fault of a run happen. `None`: there is nothing to go wrong; the text is why.
+    ///
+    /// # Errors
+    /// There is no memory for a copy.
+    pub fn strike(&mut self, run: u32) -> miette::Result<Result<Struck, String>> {
+        let drawn = self.space.draw(run);
+        let mut now = self.root.fork()?;
+        let never = AtomicBool::new(false);
+        self.struck(&mut now, &drawn, &never)?
+            .ok_or_else(|| miette!("it was interrupted"))
+    }
+
+    /// Brings `now` to the time of a fault, and lets it happen in a copy. `None`: it was interrupted.
+    fn struck(
+        &self,
+        now: &mut Live,
+        drawn: &Drawn,
+        cancel: &AtomicBool,
+    ) -> miette::Result<Option<Result<Struck, String>>> {
+        let go_on = &mut || !cancel.load(Ordering::Relaxed);
+        let at = self.begin.saturating_add(drawn.at);
+        match now.run(&Until::Time(at), None, go_on) {
+            Stop::Interrupted => return Ok(None),
+            Stop::Ended(_) => return Ok(Some(Err("the system has ended".to_owned()))),
+            _ => {}
+        }
+        let mut without = now.fork()?;
+        let (faults, what) = match &drawn.what {
+            What::Fault(fault) => (vec![(without.now(), *fault)], words(fault)),
+            What::Memory {
+                address,
+                guest,
+                bit,
+            } => {
+                let fault = BoardFault::Memory {
+                    address: *address,
+                    bits: 1 << bit,
+                };
+                let what = format!("bit {bit} of the byte at {guest:#x}, physical {address:#x}");
+                (vec![(without.now(), fault)], what)
+            }
+            What::Pulse(first, lasts, last) => {
+                let time = without.now();
+                let faults = vec![(time, *first), (time.saturating_add(*lasts), *last)];
+                (faults, words(first))
+            }
+            What::Register { vm, register, bit } => {
+                let hart = loop {
+                    let harts = 0..without.board().harts();
+                    let vms = self.subject.boot.image.vms.len();
+                    let has = |hart: &usize| {
+                        Worker::of(without.board().doing(*hart), vms) == Worker::Vm(*vm)
+                    };
+                    if let Some(hart) = harts.clone().find(has) {
+                        break hart;
+                    }
+                    let next = without.now().saturating_add(STEP);
+                    if next >= self.end {
+                        let name = &self.subject.boot.image.vms[*vm];
+                        return Ok(Some(Err(format!("{name} has no hart any more"))));
+                    }
+                    match without.run(&Until::Time(next), None, go_on) {
+                        Stop::Interrupted => return Ok(None),
+                        Stop::Ended(_) => return Ok(Some(Err("the system has ended".to_owned()))),
+                        _ => {}
+                    }
+                };
+                let fault = BoardFault::Register {
+                    hart,
+                    register: *register,
+                    bits: 1 << bit,
+                };
+                (vec![(without.now(), fault)], words(&fault))
+            }
+        };
+        let mut with = without.fork()?;
+        for (time, fault) in faults {
+            let injected = with.board_mut().inject(time, fault);
+            injected.map_err(|error| miette!("the fault cannot be: {error}"))?;
+        }
+        Ok(Some(Ok(Struck {
+            at: without.now(),
+            with,
+            without,
+            what,
+        })))
+    }
+
+    /// Judges a run that has come to its end. `at_fault`: the same run when its fault happened.
+    pub fn judge(&self, run: &mut Live, kind: usize, at_fault: &Live) -> Judged {
+        let image = &self.subject.boot.image;
+        let affects: Vec<usize> = (0..image.vms.len())
+            .filter(|&vm| self.space.kind(kind).affects.contains(&image.vms[vm]))
+            .collect();
+        let vms = at_fault.journal().vms.iter();
+        let before: Vec<usize> = vms.map(|vm| vm.console.bytes().len()).collect();
+        let shown = Shown::of(run.outcome(), self.subject.watched.clone());
+        self.reference.judge(&shown, &affects, &before)
+    }
+
+    fn one(
+        &self,
+        now: &mut Live,
+        run: u32,
+        drawn: &Drawn,
+        cancel: &AtomicBool,
+    ) -> miette::Result<Option<Row>> {
+        let fault = self.space.kind(drawn.kind).kind.to_string();
+        let Some(struck) = self.struck(now, drawn, cancel)? else {
+            return Ok(None);
+        };
+        let mut struck = match struck {
+            Ok(struck) => struck,
+            Err(reason) => {
+                return Ok(Some(Row {
+                    run,
+                    fault,
+                    what: String::new(),
+                    at: self.begin.saturating_add(drawn.at).0,
+                    verdict: Verdict::NotPlaced,
+                    changed: Vec::new(),
+                    reasons: vec![reason],
+                    is_same: true,
+                    trace_hash: String::new(),
+                }));
+            }
+        };
+        let go_on = &mut || !cancel.load(Ordering::Relaxed);
+        let stop = struck.with.run(&Until::Time(self.end), None, go_on);
+        if stop == Stop::Interrupted {
+            return Ok(None);
+        }
+        let judged = self.judge(&mut struck.with, drawn.kind, &struck.without);
+        let trace_hash = struck.with.board().trace_hash();
+        Ok(Some(Row {
+            run,
+            fault,
+            what: struck.what,
+            at: struck.at.0,
+            verdict: judged.verdict,
+            changed: judged.changed,
+            reasons: judged.reasons,
+            is_same: trace_hash == self.trace_hash,
+            trace_hash: format!("{trace_hash:016x}"),
+        }))
+    }
+}
+
+/// A fault in words.
+fn words(fault: &BoardFault) -> String {
+    match *fault {
+        BoardFault::Register {
+            hart,
+            register,
+            bits,
+        } => {
+            let name = match register {
+                Register::X(number) => format!("x{number}"),
+                Register::F(number) => format!("f{number}"),
+                Register::Pc => "pc".to_owned(),
+                Register::Csr(number) => format!("CSR {number:#x}"),
+            };
+            format!("bit {} of {name} of hart {hart}", bits.trailing_zeros())
+        }
+        BoardFault::HoldLine { line, level } => {
+            format!("line {line} is held {}", if level { "high" } else { "low" })
+        }
+        BoardFault::Stall { hart, cycles } => format!("hart {hart} stands for {cycles} cycles"),
+        fault => format!("{fault:?}"),
+    }
+}

@@ -1,0 +1,258 @@
+//! All runs of a campaign, on as many threads as are wanted, and a file of what is done, from which a campaign that was
+//! ended goes on.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Seek, Write};
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use miette::{IntoDiagnostic, WrapErr, miette};
+use sha2::{Digest, Sha256};
+
+use super::run::{Row, Subject};
+use crate::problem::io_reason;
+
+/// Runs that a thread takes at once: it goes through the window without a fault once for them.
+const CHUNK: usize = 50;
+/// Time between two looks of the thread that waits for the others.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What is done, in a file: a line that says of which campaign, and one for each run.
+#[derive(Debug)]
+pub struct Done {
+    path: PathBuf,
+    file: File,
+    rows: BTreeMap<u32, Row>,
+}
+
+impl Done {
+    /// Of a campaign, in the file at `path`: what is there already, or nothing.
+    ///
+    /// # Errors
+    /// It cannot be read or written, or is of another campaign.
+    pub fn open(path: &Path, subject: &Subject) -> miette::Result<Self> {
+        let head = format!("{}\n", head(subject));
+        let cannot =
+            |error: io::Error| miette!("{} cannot be kept: {}", path.display(), io_reason(&error));
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(cannot)?;
+        let text = fs::read(path).map_err(cannot)?;
+        let mut rows = BTreeMap::new();
+        let has_runs = text.split_inclusive(|byte| *byte == b'\n').nth(1).is_some();
+        let kept = if !has_runs {
+            fs::write(path, &head).map_err(cannot)?;
+            head.len()
+        } else if !text.starts_with(head.as_bytes()) {
+            return Err(miette!(
+                help = "remove it, or write other results with `--output`",
+                "{} is of another campaign, system or version",
+                path.display()
+            ));
+        } else {
+            let mut kept = head.len();
+            // A line that was being written when it was ended is none.
+            for line in text[kept..].split_inclusive(|byte| *byte == b'\n') {
+                let Ok(row) = serde_json::from_slice::<Row>(line) else {
+                    break;
+                };
+                if !line.ends_with(b"\n") {
+                    break;
+                }
+                kept += line.len();
+                if row.run < subject.campaign().runs {
+                    rows.insert(row.run, row);
+                }
+            }
+            kept
+        };
+        file.set_len(kept as u64).map_err(cannot)?;
+        file.seek(io::SeekFrom::End(0)).map_err(cannot)?;
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            rows,
+        })
+    }
+
+    fn take(&mut self, row: Row) -> miette::Result<()> {
+        let mut line = serde_json::to_string(&row).into_diagnostic()?;
+        line.push('\n');
+        self.file.write_all(line.as_bytes()).map_err(|error| {
+            miette!(
+                "{} cannot be written: {}",
+                self.path.display(),
+                io_reason(&error)
+            )
+        })?;
+        self.rows.insert(row.run, row);
+        Ok(())
+    }
+
+    /// How many runs are done.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// All runs, in their order; the file goes.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    pub fn into_rows(self) -> miette::Result<Vec<Row>> {
+        fs::remove_file(&self.path)
+            .into_diagnostic()
+            .wrap_err_with(|| format!("{} cannot be removed", self.path.display()))?;
+        Ok(self.rows.into_values().collect())
+    }
+}
+
+/// What the runs of a campaign follow from, but for how many there are.
+fn head(subject: &Subject) -> String {
+    let mut digest = Sha256::new();
+    let text = &subject.campaign().text;
+    digest.update((text.len() as u64).to_le_bytes());
+    digest.update(text);
+    digest.update(subject.campaign().seed.to_le_bytes());
+    digest.update(&subject.boot().image.bytes);
+    let digest = digest.finalize();
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("tactus faults {} {hex}", env!("CARGO_PKG_VERSION"))
+}
+
+/// How far a campaign is.
+#[derive(Clone, Copy, Debug)]
+pub struct State {
+    /// Runs that are done.
+    pub done: usize,
+    /// Those of them that were done before.
+    pub before: usize,
+    /// All runs.
+    pub all: usize,
+    /// Those that are done and bad.
+    pub bad: usize,
+    /// Since when.
+    pub since: Instant,
+}
+
+impl State {
+    /// In words: how many, how fast, how long still.
+    pub fn text(&self) -> String {
+        let mut text = format!("{} of {} runs", self.done, self.all);
+        let seconds = self.since.elapsed().as_secs_f64();
+        let new = self.done - self.before;
+        if new > 0 && seconds > 0.0 {
+            let rate = new as f64 / seconds;
+            let left = (self.all - self.done) as f64 / rate;
+            text += &format!(", {rate:.1} a second, {:.0} s left", left.ceil());
+        }
+        if self.bad > 0 {
+            text += &format!(", {} escaped or hung", self.bad);
+        }
+        text
+    }
+}
+
+/// Carries out what is not done, on `workers` threads. `look` is called now and then on this thread; the campaign ends
+/// where it says false. Gives whether all is done.
+///
+/// # Errors
+/// The system does not come to the window, or what is done cannot be kept.
+pub fn carry_out(
+    subject: &Subject,
+    done: &mut Done,
+    workers: NonZero<usize>,
+    look: &mut dyn FnMut(State) -> bool,
+) -> miette::Result<bool> {
+    let all = subject.campaign().runs;
+    let open: Vec<u32> = (0..all)
+        .filter(|run| !done.rows.contains_key(run))
+        .collect();
+    let begun = State {
+        done: done.len(),
+        before: done.len(),
+        all: all as usize,
+        bad: done
+            .rows
+            .values()
+            .filter(|row| row.verdict.is_bad())
+            .count(),
+        since: Instant::now(),
+    };
+    // Parts that take about as long are left for all threads at the end.
+    let size = open.len().div_ceil(workers.get()).clamp(1, CHUNK);
+    let chunks: Mutex<BTreeSet<usize>> = Mutex::new((0..open.len().div_ceil(size)).collect());
+    let shared = Mutex::new((done, begun));
+    let cancel = AtomicBool::new(false);
+    let failed = Mutex::new(None);
+    let next = || {
+        let mut chunks = chunks.lock().unwrap_or_else(PoisonError::into_inner);
+        let chunk = chunks.pop_first()?;
+        let from = chunk * size;
+        (!cancel.load(Ordering::Relaxed)).then(|| &open[from..(from + size).min(open.len())])
+    };
+    let work = || -> miette::Result<()> {
+        let mut walker = None;
+        while let Some(runs) = next() {
+            if walker.is_none() {
+                walker = subject.start(&cancel)?;
+            }
+            let Some(walker) = &mut walker else {
+                return Ok(());
+            };
+            let mut kept = Ok(());
+            let take = &mut |row: Row| {
+                let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                let (done, state) = &mut *shared;
+                state.done += 1;
+                state.bad += usize::from(row.verdict.is_bad());
+                if let Err(error) = done.take(row) {
+                    cancel.store(true, Ordering::Relaxed);
+                    kept = Err(error);
+                }
+            };
+            let ended = walker.carry_out(runs, &cancel, take)?;
+            kept?;
+            if ended.is_err() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    };
+    let work = || {
+        if let Err(error) = work() {
+            cancel.store(true, Ordering::Relaxed);
+            let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+            failed.get_or_insert(error);
+        }
+    };
+    thread::scope(|scope| {
+        let threads = workers.get().min(open.len());
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        while !threads.iter().all(thread::ScopedJoinHandle::is_finished) {
+            let state = shared.lock().unwrap_or_else(PoisonError::into_inner).1;
+            if !look(state) {
+                cancel.store(true, Ordering::Relaxed);
+            }
+            thread::sleep(LOOK);
+        }
+    });
+    if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(error);
+    }
+    let (done, _) = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(done.len() == all as usize)
+}

@@ -1,0 +1,144 @@
+//! `tactus faults`: what escapes is found and explained, and neither threads nor an end in between change the results.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::harness::output;
+
+/// Two VMs with a channel, so that one depends on the other: faults of one escape, where only that one may change.
+const CAMPAIGN: &str = "\
+system = \"SYSTEM\"
+pace = \"fast\"
+from = \"32ms\"
+for = \"60ms\"
+after = \"440ms\"
+runs = 10
+
+[[fault]]
+memory = { vm = \"rust\" }
+
+[[fault]]
+registers = { vm = \"rust\" }
+";
+
+/// Runs the tool in a folder; gives exit code, stdout and stderr.
+fn faults(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tactus"));
+    let all = [&["faults"], arguments].concat();
+    output(command.current_dir(folder).args(all))
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a directory can be made");
+    let system = concat!(env!("CARGO_MANIFEST_DIR"), "/../systems/channel.toml");
+    let text = CAMPAIGN.replace("SYSTEM", system);
+    fs::write(folder.path().join("ch.toml"), text).expect("it can be written");
+    folder
+}
+
+#[test]
+fn what_escapes_is_found_whatever_happens_to_the_campaign() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let read = |name: &str| fs::read(at(name)).expect("it is written");
+    let (code, stdout, stderr) = faults(folder.path(), &["ch.toml", "--csv", "a.csv"]);
+    assert_eq!(code, Some(1), "{stdout}\n{stderr}");
+    let csv = String::from_utf8(read("a.csv")).expect("it is text");
+    let of = |verdict: &str| csv.lines().filter(|line| line.contains(verdict)).count();
+    let (masked, escaped) = (of(",masked,"), of(",escaped,"));
+    assert!(masked > 0 && escaped > 0, "{csv}");
+    assert!(
+        stdout.contains("Look closer: tactus faults ch.toml --seed 1 --run "),
+        "{stdout}"
+    );
+    assert!(!at("ch.part").exists());
+
+    // One thread, ended in the middle of a line, then others: the same file.
+    let whole = read("ch.parquet");
+    let mut running = Command::new(env!("CARGO_BIN_EXE_tactus"))
+        .args(["faults", "ch.toml", "-o", "c.parquet", "-j", "1"])
+        .current_dir(folder.path())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("the tool can be run");
+    let lines = || fs::read_to_string(at("c.part")).map_or(0, |text| text.lines().count());
+    while lines() < 4 && running.try_wait().expect("it can be asked").is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    running.kill().expect("it can be ended");
+    running.wait().expect("it ends");
+    if at("c.part").exists() {
+        let mut part = fs::read(at("c.part")).expect("it is there");
+        part.extend_from_slice(b"{\"run\":7,\"fau");
+        fs::write(at("c.part"), part).expect("it can be written");
+    }
+    let (code, _, stderr) = faults(folder.path(), &["ch.toml", "-o", "c.parquet"]);
+    assert_eq!(code, Some(1));
+    assert!(
+        stderr.contains(" runs are done already: c.part"),
+        "{stderr}"
+    );
+    assert!(read("c.parquet") == whole);
+
+    // What is kept of another campaign is not taken for this one's.
+    fs::write(at("d.part"), "tactus faults 0 0\n{}\n").expect("it can be written");
+    let (code, _, stderr) = faults(folder.path(), &["ch.toml", "-o", "d.parquet"]);
+    assert_eq!(code, Some(2));
+    assert!(stderr.contains("d.part is of another campaign"), "{stderr}");
+
+    // Where both may change nothing escapes, and a run is explained.
+    let text = fs::read_to_string(at("ch.toml")).expect("it is there");
+    let both = text.replace("\" }\n", "\" }\naffects = [\"rust\", \"freertos\"]\n");
+    fs::write(at("both.toml"), both).expect("it can be written");
+    let (code, stdout, stderr) = faults(folder.path(), &["both.toml", "--runs", "6"]);
+    assert_eq!(code, Some(0), "{stdout}\n{stderr}");
+    assert!(stdout.contains("Escaped or hung: 0 of 6;"), "{stdout}");
+    let first = csv
+        .lines()
+        .find(|line| line.contains(",escaped,"))
+        .expect("there is one");
+    let run = first.split(',').next().expect("it has a number");
+    let (code, stdout, stderr) = faults(folder.path(), &["ch.toml", "--run", run]);
+    assert_eq!(code, Some(1), "{stdout}\n{stderr}");
+    for part in [
+        "Verdict: escaped\n",
+        "First other register: cycle ",
+        "First other event: cycle ",
+    ] {
+        assert!(stdout.contains(part), "{stdout}");
+    }
+}
+
+#[test]
+fn a_campaign_that_cannot_be_is_refused() {
+    let folder = folder();
+    let text = fs::read_to_string(folder.path().join("ch.toml")).expect("it is there");
+    for (from, to, said) in [
+        ("vm = \"rust\"", "vm = \"rost\"", "there is no VM `rost`"),
+        (
+            "registers = { vm = \"rust\" }",
+            "stall = { hart = 7, cycles = 1 }\naffects = []",
+            "`stall of hart 7` cannot be: the board has no hart 7",
+        ),
+        (
+            "registers = { vm = \"rust\" }",
+            "fabric = \"event_lost\"\naffects = []",
+            "`fabric: event lost` cannot be: the board has no fabric that could fail",
+        ),
+        (
+            "from = \"32ms\"",
+            "from = \"1ms\"",
+            "all memory of VM `rust` is zero",
+        ),
+        ("channel.toml", "none.toml", "none.toml"),
+    ] {
+        let text = text.replace(from, to);
+        fs::write(folder.path().join("wrong.toml"), text).expect("it can be written");
+        let (code, _, stderr) = faults(folder.path(), &["wrong.toml"]);
+        assert!(matches!(code, Some(1 | 2)), "{code:?}: {stderr}");
+        assert!(stderr.contains(said), "{said}: {stderr}");
+        assert!(!folder.path().join("wrong.parquet").exists());
+    }
+}
