@@ -40,6 +40,40 @@ static COUNTS: Counts = Counts {
     response_max: AtomicU64::new(0),
 };
 
+/// What was asked for a vCPU since it last looked: a job may have begun with a change of which it is told nothing, as
+/// another one was admitted before it got a hart.
+#[derive(Debug)]
+struct Asked {
+    /// The longest deadline; 0: nothing was asked.
+    deadline: AtomicU64,
+    /// The smallest budget; the largest number: nothing was asked.
+    budget: AtomicU64,
+}
+
+impl Asked {
+    const fn nothing() -> Self {
+        Self {
+            deadline: AtomicU64::new(0),
+            budget: AtomicU64::new(u64::MAX),
+        }
+    }
+
+    fn add(&self, times: Reservation) {
+        self.deadline.fetch_max(times.deadline, Ordering::Relaxed);
+        self.budget.fetch_min(times.budget, Ordering::Relaxed);
+    }
+
+    /// Longest deadline and smallest budget; nothing is asked from then on.
+    fn take(&self) -> (u64, u64) {
+        (
+            self.deadline.swap(0, Ordering::Relaxed),
+            self.budget.swap(u64::MAX, Ordering::Relaxed),
+        )
+    }
+}
+
+static ASKED: [Asked; COUNT] = [const { Asked::nothing() }; COUNT];
+
 static CYCLES: AtomicU64 = AtomicU64::new(0);
 static MARGIN: AtomicU64 = AtomicU64::new(0);
 static STACKS: [RtStack<4096>; COUNT] = [const { RtStack::new() }; COUNT];
@@ -55,10 +89,12 @@ struct Job {
 }
 
 /// What a vCPU does.
-fn control(counts: &'static Counts) {
+fn control(asked: &'static Asked) {
+    let counts = &COUNTS;
     let cycles = CYCLES.load(Ordering::Relaxed);
     let margin = MARGIN.load(Ordering::Relaxed);
     let mut before: Option<Job> = None;
+    let mut asked_before = asked.take();
     loop {
         let status = rt::status().expect("it has a reservation");
         let now = Job {
@@ -77,6 +113,12 @@ fn control(counts: &'static Counts) {
             deadline = deadline.max(last.times[2]);
         }
         before = Some(now);
+        let asked_now = asked.take();
+        for (longest, smallest) in [asked_before, asked_now] {
+            budget = budget.min(smallest);
+            deadline = deadline.max(longest);
+        }
+        asked_before = asked_now;
         execute((budget - margin) * cycles);
         let response = time::now() - now.release;
         let late = u64::from(response > deadline);
@@ -159,8 +201,9 @@ fn main() {
         let wanted = times(&mut random);
         match vcpus[index].take() {
             None => {
+                ASKED[index].take();
                 let made = done.ask(wanted, |times| {
-                    rt::create(control, &COUNTS, &STACKS[index], times)
+                    rt::create(control, &ASKED[index], &STACKS[index], times)
                 });
                 if let Some(vcpu) = made {
                     let hart = vcpu.status().expect("it runs").hart;
@@ -172,7 +215,10 @@ fn main() {
             Some((vcpu, hart)) => {
                 // Its first job has to know what it has.
                 if vcpu.status().expect("it runs").record.jobs > 1 {
-                    let changed = done.ask(wanted, |times| vcpu.change(times));
+                    let changed = done.ask(wanted, |times| {
+                        ASKED[index].add(times);
+                        vcpu.change(times)
+                    });
                     done.changed += u64::from(changed.is_some());
                 }
                 vcpus[index] = Some((vcpu, hart));
