@@ -20,6 +20,7 @@ use crate::attack::verdict::Watched;
 use crate::run::Boot;
 use crate::run::board::live::{Live, Pattern, Stop, Until};
 use crate::run::board::{Marker, Options, Worker};
+use crate::run::journal::VmJournal;
 
 /// Virtual time within which the phase that a window begins with is to come.
 const PHASE_MAX: Femtoseconds = Femtoseconds(60 * Femtoseconds::SECOND.0);
@@ -184,10 +185,25 @@ pub struct Struck {
     pub with: Live,
     /// Without it.
     pub without: Live,
-    /// When.
-    pub at: Femtoseconds,
-    /// What has gone wrong, in words.
-    pub what: String,
+}
+
+/// What goes wrong in a run that has come to the time of its fault.
+#[derive(Debug)]
+struct Blow {
+    /// The faults, and when each happens.
+    faults: Vec<(Femtoseconds, BoardFault)>,
+    /// In words.
+    what: String,
+}
+
+impl Blow {
+    fn strike(&self, live: &mut Live) -> miette::Result<()> {
+        for (time, fault) in &self.faults {
+            let injected = live.board_mut().inject(*time, *fault);
+            injected.map_err(|error| miette!("the fault cannot be: {error}"))?;
+        }
+        Ok(())
+    }
 }
 
 impl Walker<'_> {
@@ -226,35 +242,43 @@ impl Walker<'_> {
         Ok(Ok(()))
     }
 
-    /// Lets the fault of a run happen. `None`: there is nothing to go wrong; the text is why.
+    /// Lets the fault of a run happen. The text says why there is nothing to go wrong.
     ///
     /// # Errors
     /// There is no memory for a copy.
     pub fn strike(&mut self, run: u32) -> miette::Result<Result<Struck, String>> {
         let drawn = self.space.draw(run);
-        let mut now = self.root.fork()?;
+        let mut without = self.root.fork()?;
         let never = AtomicBool::new(false);
-        self.struck(&mut now, &drawn, &never)?
-            .ok_or_else(|| miette!("it was interrupted"))
+        let at = Until::Time(self.begin.saturating_add(drawn.at));
+        without.run(&at, None, &mut || true);
+        let blow = self.aim(&mut without, &drawn, &never)?;
+        let blow = blow.ok_or_else(|| miette!("it was interrupted"))?;
+        Ok(match blow {
+            Err(reason) => Err(reason),
+            Ok(blow) => {
+                let mut with = without.fork()?;
+                blow.strike(&mut with)?;
+                Ok(Struck { with, without })
+            }
+        })
     }
 
-    /// Brings `now` to the time of a fault, and lets it happen in a copy. `None`: it was interrupted.
-    fn struck(
+    /// What goes wrong in `live`, which has come to the time of a fault, and goes on to when there is something to go
+    /// wrong. `None`: it was interrupted. The text says why there is nothing.
+    fn aim(
         &self,
-        now: &mut Live,
+        live: &mut Live,
         drawn: &Drawn,
         cancel: &AtomicBool,
-    ) -> miette::Result<Option<Result<Struck, String>>> {
+    ) -> miette::Result<Option<Result<Blow, String>>> {
         let go_on = &mut || !cancel.load(Ordering::Relaxed);
-        let at = self.begin.saturating_add(drawn.at);
-        match now.run(&Until::Time(at), None, go_on) {
-            Stop::Interrupted => return Ok(None),
-            Stop::Ended(_) => return Ok(Some(Err("the system has ended".to_owned()))),
-            _ => {}
+        let ended = || Ok(Some(Err("the system has ended".to_owned())));
+        if live.ended().is_some() {
+            return ended();
         }
-        let mut without = now.fork()?;
         let (faults, what) = match &drawn.what {
-            What::Fault(fault) => (vec![(without.now(), *fault)], words(fault)),
+            What::Fault(fault) => (vec![(live.now(), *fault)], words(fault)),
             What::Memory {
                 address,
                 guest,
@@ -265,31 +289,30 @@ impl Walker<'_> {
                     bits: 1 << bit,
                 };
                 let what = format!("bit {bit} of the byte at {guest:#x}, physical {address:#x}");
-                (vec![(without.now(), fault)], what)
+                (vec![(live.now(), fault)], what)
             }
             What::Pulse(first, lasts, last) => {
-                let time = without.now();
+                let time = live.now();
                 let faults = vec![(time, *first), (time.saturating_add(*lasts), *last)];
                 (faults, words(first))
             }
             What::Register { vm, register, bit } => {
                 let hart = loop {
-                    let harts = 0..without.board().harts();
                     let vms = self.subject.boot.image.vms.len();
                     let has = |hart: &usize| {
-                        Worker::of(without.board().doing(*hart), vms) == Worker::Vm(*vm)
+                        Worker::of(live.board().doing(*hart), vms) == Worker::Vm(*vm)
                     };
-                    if let Some(hart) = harts.clone().find(has) {
+                    if let Some(hart) = (0..live.board().harts()).find(has) {
                         break hart;
                     }
-                    let next = without.now().saturating_add(STEP);
+                    let next = live.now().saturating_add(STEP);
                     if next >= self.end {
                         let name = &self.subject.boot.image.vms[*vm];
                         return Ok(Some(Err(format!("{name} has no hart any more"))));
                     }
-                    match without.run(&Until::Time(next), None, go_on) {
+                    match live.run(&Until::Time(next), None, go_on) {
                         Stop::Interrupted => return Ok(None),
-                        Stop::Ended(_) => return Ok(Some(Err("the system has ended".to_owned()))),
+                        Stop::Ended(_) => return ended(),
                         _ => {}
                     }
                 };
@@ -298,32 +321,10 @@ impl Walker<'_> {
                     register: *register,
                     bits: 1 << bit,
                 };
-                (vec![(without.now(), fault)], words(&fault))
+                (vec![(live.now(), fault)], words(&fault))
             }
         };
-        let mut with = without.fork()?;
-        for (time, fault) in faults {
-            let injected = with.board_mut().inject(time, fault);
-            injected.map_err(|error| miette!("the fault cannot be: {error}"))?;
-        }
-        Ok(Some(Ok(Struck {
-            at: without.now(),
-            with,
-            without,
-            what,
-        })))
-    }
-
-    /// Judges a run that has come to its end. `at_fault`: the same run when its fault happened.
-    pub fn judge(&self, run: &mut Live, kind: usize, at_fault: &Live) -> Judged {
-        let image = &self.subject.boot.image;
-        let affects: Vec<usize> = (0..image.vms.len())
-            .filter(|&vm| self.space.kind(kind).affects.contains(&image.vms[vm]))
-            .collect();
-        let vms = at_fault.journal().vms.iter();
-        let before: Vec<usize> = vms.map(|vm| vm.console.bytes().len()).collect();
-        let shown = Shown::of(run.outcome(), self.subject.watched.clone());
-        self.reference.judge(&shown, &affects, &before)
+        Ok(Some(Ok(Blow { faults, what })))
     }
 
     fn one(
@@ -333,43 +334,57 @@ impl Walker<'_> {
         drawn: &Drawn,
         cancel: &AtomicBool,
     ) -> miette::Result<Option<Row>> {
-        let fault = self.space.kind(drawn.kind).kind.to_string();
-        let Some(struck) = self.struck(now, drawn, cancel)? else {
+        let go_on = &mut || !cancel.load(Ordering::Relaxed);
+        let at = self.begin.saturating_add(drawn.at);
+        if now.run(&Until::Time(at), None, go_on) == Stop::Interrupted {
+            return Ok(None);
+        }
+        let mut live = now.fork()?;
+        let Some(blow) = self.aim(&mut live, drawn, cancel)? else {
             return Ok(None);
         };
-        let mut struck = match struck {
-            Ok(struck) => struck,
+        let row = |live: &Live, what: String, judged: Judged| {
+            let trace_hash = live.board().trace_hash();
+            Row {
+                run,
+                fault: self.space.kind(drawn.kind).kind.to_string(),
+                what,
+                at: at.0,
+                verdict: judged.verdict,
+                changed: judged.changed,
+                reasons: judged.reasons,
+                is_same: trace_hash == self.trace_hash,
+                trace_hash: format!("{trace_hash:016x}"),
+            }
+        };
+        let blow = match blow {
+            Ok(blow) => blow,
             Err(reason) => {
-                return Ok(Some(Row {
-                    run,
-                    fault,
-                    what: String::new(),
-                    at: self.begin.saturating_add(drawn.at).0,
+                let judged = Judged {
                     verdict: Verdict::NotPlaced,
                     changed: Vec::new(),
                     reasons: vec![reason],
-                    is_same: true,
-                    trace_hash: String::new(),
-                }));
+                };
+                return Ok(Some(row(&live, String::new(), judged)));
             }
         };
-        let go_on = &mut || !cancel.load(Ordering::Relaxed);
-        let stop = struck.with.run(&Until::Time(self.end), None, go_on);
-        if stop == Stop::Interrupted {
+        let at = live.now();
+        let written = |vm: &VmJournal| vm.console.bytes().len();
+        let before: Vec<usize> = live.journal().vms.iter().map(written).collect();
+        blow.strike(&mut live)?;
+        if live.run(&Until::Time(self.end), None, go_on) == Stop::Interrupted {
             return Ok(None);
         }
-        let judged = self.judge(&mut struck.with, drawn.kind, &struck.without);
-        let trace_hash = struck.with.board().trace_hash();
+        let image = &self.subject.boot.image;
+        let affects = &self.space.kind(drawn.kind).affects;
+        let affects: Vec<usize> = (0..image.vms.len())
+            .filter(|&vm| affects.contains(&image.vms[vm]))
+            .collect();
+        let shown = Shown::of(live.outcome(), self.subject.watched.clone());
+        let judged = self.reference.judge(&shown, &affects, &before);
         Ok(Some(Row {
-            run,
-            fault,
-            what: struck.what,
-            at: struck.at.0,
-            verdict: judged.verdict,
-            changed: judged.changed,
-            reasons: judged.reasons,
-            is_same: trace_hash == self.trace_hash,
-            trace_hash: format!("{trace_hash:016x}"),
+            at: at.0,
+            ..row(&live, blow.what, judged)
         }))
     }
 }
