@@ -11,6 +11,7 @@
 //! | `until` | `Until` and `Stop`: what a run goes on to, and why it stopped |
 //! | `state` | `Hart`, `Vm` and `Snapshot` |
 //! | `sweep` | systems run with all combinations of what is varied |
+//! | `faults` | campaigns of faults |
 //! | `table` | `Table`: columns that others take over as Arrow |
 //! | `tables` | records, samples, cycles, hits and pins as tables |
 //! | `plot` | `Plot`: pictures as SVG |
@@ -20,6 +21,7 @@ use pyo3::prelude::*;
 mod artifacts;
 mod board;
 mod error;
+mod faults;
 mod path;
 mod plot;
 mod state;
@@ -37,6 +39,8 @@ mod _tactus {
     use crate::artifacts::{artifacts, use_artifacts};
     #[pymodule_export]
     use crate::board::{Board, profiles};
+    #[pymodule_export]
+    use crate::faults::faults;
     #[pymodule_export]
     use crate::plot::Plot;
     #[pymodule_export]

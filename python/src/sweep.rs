@@ -19,28 +19,38 @@ use crate::{artifacts, value};
 /// What the description is called where it is no file.
 const NAME: &str = "sweep";
 
+/// A description's name and text, and what its paths are relative to: of a file, or of what such a file says as a dict,
+/// which is called `name`.
+pub fn text_of(
+    py: Python<'_>,
+    description: &Bound<'_, PyAny>,
+    name: &str,
+) -> PyResult<(String, String, PathBuf)> {
+    Ok(if let Ok(data) = description.cast::<PyMapping>() {
+        let mut document = DocumentMut::new();
+        if let Item::Table(table) = value::item(data.as_any())? {
+            *document.as_table_mut() = table;
+        }
+        (name.to_owned(), document.to_string(), PathBuf::new())
+    } else {
+        let path: PathBuf = description.extract()?;
+        let text = std::fs::read_to_string(&path).map_err(|error| {
+            let hint = "give the path of a file, or what it says as a dict";
+            let message = format!("cannot read {}: {error}", path.display());
+            bad(py, &message, Some(hint))
+        })?;
+        let own = path.parent().map(PathBuf::from).unwrap_or_default();
+        (path.display().to_string(), text, own)
+    })
+}
+
 fn described(
     py: Python<'_>,
     description: &Bound<'_, PyAny>,
     directory: Option<PathBuf>,
     base: Option<Base>,
 ) -> PyResult<Sweep> {
-    let (name, text, own) = if let Ok(data) = description.cast::<PyMapping>() {
-        let mut document = DocumentMut::new();
-        if let Item::Table(table) = value::item(data.as_any())? {
-            *document.as_table_mut() = table;
-        }
-        (NAME.to_owned(), document.to_string(), PathBuf::new())
-    } else {
-        let path: PathBuf = description.extract()?;
-        let text = std::fs::read_to_string(&path).map_err(|error| {
-            let hint = "give the path of a sweep's file, or what it says as a dict";
-            let message = format!("cannot read {}: {error}", path.display());
-            bad(py, &message, Some(hint))
-        })?;
-        let own = path.parent().map(PathBuf::from).unwrap_or_default();
-        (path.display().to_string(), text, own)
-    };
+    let (name, text, own) = text_of(py, description, NAME)?;
     let directory = directory.unwrap_or(own);
     Sweep::parse(&name, text, &directory, base)
         .map_err(|error| of_diagnostic(py, Kind::BadArgument, &error))

@@ -34,6 +34,7 @@ __all__ = [
     "Vm",
     "__version__",
     "artifacts",
+    "faults",
     "profiles",
     "sweep",
     "use_artifacts",
@@ -74,6 +75,29 @@ def sweep(
     ``strict`` raises `TactusError` at the first run that is refused, fails or cannot be carried out. ``output`` is a
     Parquet file to write, too. ``progress`` is called with the number of runs done, and that of all runs at most.
     Raises `BadArgument` if the description is not in order. Ctrl-C ends the sweep, and nothing is written.
+    """
+
+def faults(
+    description: str | PathLike[str] | Mapping[str, Any],
+    *,
+    system: System | None = None,
+    directory: str | PathLike[str] | None = None,
+    runs: int | None = None,
+    seed: int | None = None,
+    jobs: int | None = None,
+    output: str | PathLike[str] | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Table:
+    """Let a fault happen in each of many runs of a system; gives a table with a row for each run.
+
+    ``description`` is a campaign's file, or what such a file says as a dict; ``system`` takes the place of the system
+    that it names, and paths in it are relative to ``directory``. ``runs`` and ``seed`` take the place of its own. The
+    table is the one that ``tactus faults`` writes, and the same whatever ``jobs`` says, the number of runs at a time;
+    without, there are as many as cores.
+
+    ``output`` is a Parquet file to write, too. What is done is kept beside it then, and a call that was ended, also by
+    Ctrl-C, goes on where it was. ``progress`` is called with the number of runs done, and that of all runs.
+    Raises `BadArgument` if the description is not in order, and `CheckError` if the system is not.
     """
 
 @final

@@ -108,15 +108,33 @@ impl Lab {
     /// # Errors
     /// The system has errors, is none of harts that VMs share, or needs what is not to be had.
     pub fn open(file: &Path, seed: u64, length: Nanoseconds) -> Result<Self, Unfit> {
-        let read = Config::read(file).map(|(mut config, problems)| {
-            on_board(&mut config);
-            (config, problems)
-        });
-        let lab = Self::of(file.to_string_lossy().into_owned(), read, seed, length)?;
+        let lab = Self::read(
+            file.to_string_lossy().into_owned(),
+            Config::read(file),
+            seed,
+            length,
+        )?;
         for warning in &lab.warnings {
             eprintln!("warning: {}", warning.in_a_line());
         }
         Ok(lab)
+    }
+
+    /// The same of a system that was read, and is called `name`; warnings are not told.
+    ///
+    /// # Errors
+    /// As [`Lab::open`].
+    pub fn read(
+        name: String,
+        read: Result<(Config, Vec<Problem>), Vec<Problem>>,
+        seed: u64,
+        length: Nanoseconds,
+    ) -> Result<Self, Unfit> {
+        let read = read.map(|(mut config, problems)| {
+            on_board(&mut config);
+            (config, problems)
+        });
+        Self::of(name, read, seed, length)
     }
 
     /// Judges a system that was read, and is called `name`.

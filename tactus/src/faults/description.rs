@@ -11,7 +11,7 @@ use toml::Spanned;
 use crate::config::{Nanoseconds, Source};
 use crate::problem::io_reason;
 use crate::run::machine::SEED;
-use crate::sweep::description::{Invalid, Reader};
+use crate::sweep::description::{Base, Invalid, Reader, base};
 
 /// Runs that a campaign has at most.
 pub const RUNS_MAX: u32 = 10_000_000;
@@ -234,8 +234,8 @@ pub enum Begin {
 pub struct Campaign {
     /// The text of its file.
     pub text: String,
-    /// The system's file.
-    pub system: PathBuf,
+    /// The system.
+    pub system: Base,
     /// What time passes in the window and after it.
     pub pace: Pace,
     /// How harts see each other's loads and stores.
@@ -273,21 +273,31 @@ impl Campaign {
             )
         })?;
         let directory = path.parent().unwrap_or(Path::new(""));
-        Ok(Self::parse(&path.to_string_lossy(), text, directory)?)
+        Ok(Self::parse(&path.to_string_lossy(), text, directory, None)?)
     }
 
-    /// Reads a campaign from its text, which messages call `name`. Paths in it are relative to `directory`.
+    /// Reads a campaign from its text, which messages call `name`. Paths in it are relative to `directory`. `system`:
+    /// that in place of the one that the text names.
     ///
     /// # Errors
-    /// It is not in order.
-    pub fn parse(name: &str, text: String, directory: &Path) -> Result<Self, Invalid> {
+    /// It is not in order, or its system cannot be read.
+    pub fn parse(
+        name: &str,
+        text: String,
+        directory: &Path,
+        system: Option<Base>,
+    ) -> Result<Self, Invalid> {
         let reader = Reader::new(Source::new(name, text.clone()));
         let file: File = toml::from_str(&text)
             .map_err(|error| reader.at(&error.span().unwrap_or(0..0), error.message(), HELP))?;
         let whole = 0..0;
-        let Some(system) = &file.system else {
-            let help = "say `system = \"my.toml\"`, relative to this file";
-            return Err(reader.at(&whole, "the campaign has no `system`", help));
+        let system = match (system, &file.system) {
+            (Some(system), _) => system,
+            (None, Some(path)) => base(&reader, path, directory)?,
+            (None, None) => {
+                let help = "say `system = \"my.toml\"`, relative to this file";
+                return Err(reader.at(&whole, "the campaign has no `system`", help));
+            }
         };
         let runs = file.runs.as_ref().map_or(RUNS, |given| *given.get_ref());
         if !(1..=RUNS_MAX).contains(&runs) {
@@ -327,7 +337,7 @@ impl Campaign {
         }
         Ok(Self {
             text,
-            system: directory.join(system.get_ref()),
+            system,
             pace: match file.pace {
                 RawPace::Fast => Pace::Fast,
                 RawPace::Timed => Pace::Timed,
@@ -430,14 +440,16 @@ mod tests {
     const GOOD: &str = "system = \"a.toml\"\nfrom = \"phase:go\"\nfor = \"20ms\"\n[[fault]]\nmemory = { vm = \"a\" }\n";
 
     fn parsed(text: &str) -> Result<Campaign, String> {
-        Campaign::parse("f.toml", text.to_owned(), Path::new("dir"))
+        let system = Base::parse("a.toml".to_owned(), String::new(), Path::new("dir"));
+        let system = Some(system?).filter(|_| text.contains("system"));
+        Campaign::parse("f.toml", text.to_owned(), Path::new("dir"), system)
             .map_err(|error| error.to_string())
     }
 
     #[test]
     fn a_file_is_read() {
         let campaign = parsed(GOOD).expect("it is in order");
-        assert_eq!(campaign.system, Path::new("dir/a.toml"));
+        assert_eq!(campaign.system.name, "a.toml");
         assert_eq!((campaign.runs, campaign.seed), (RUNS, SEED));
         assert_eq!(campaign.from, Begin::Phase("go".to_owned()));
         assert_eq!(campaign.length, Nanoseconds(20_000_000));

@@ -17,10 +17,12 @@ use super::judge::{Judged, Reference, Verdict};
 use super::space::{Drawn, Space, What, femtoseconds};
 use crate::attack::run::{Lab, Shown, Unfit};
 use crate::attack::verdict::Watched;
+use crate::config::{Config, Source};
 use crate::run::Boot;
 use crate::run::board::live::{Live, Pattern, Stop, Until};
 use crate::run::board::{Marker, Options, Worker};
 use crate::run::journal::VmJournal;
+use crate::sweep::description::Base;
 
 /// Virtual time within which the phase that a window begins with is to come.
 const PHASE_MAX: Femtoseconds = Femtoseconds(60 * Femtoseconds::SECOND.0);
@@ -69,7 +71,14 @@ impl Subject {
     /// # Errors
     /// It has errors, or something that it needs is missing.
     pub fn of(campaign: Campaign) -> Result<Self, Unfit> {
-        let lab = Lab::open(&campaign.system, campaign.seed, campaign.length)?;
+        let Base {
+            name,
+            directory,
+            document,
+        } = &campaign.system;
+        let source = Source::new(name, document.to_string());
+        let read = Config::parse(source, directory);
+        let lab = Lab::read(name.clone(), read, campaign.seed, campaign.length)?;
         let boot = lab.as_is()?;
         let all: Vec<usize> = (0..boot.image.vms.len()).collect();
         let (mut options, watched) = lab.watching(&boot, &all, None)?;

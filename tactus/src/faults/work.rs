@@ -22,15 +22,19 @@ const CHUNK: usize = 50;
 /// Time between two looks of the thread that waits for the others.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What is done, in a file: a line that says of which campaign, and one for each run.
-#[derive(Debug)]
+/// What is done. In a file: a line that says of which campaign, and one for each run.
+#[derive(Debug, Default)]
 pub struct Done {
-    path: PathBuf,
-    file: File,
+    file: Option<(PathBuf, File)>,
     rows: BTreeMap<u32, Row>,
 }
 
 impl Done {
+    /// Nothing, and no file.
+    pub fn nothing() -> Self {
+        Self::default()
+    }
+
     /// Of a campaign, in the file at `path`: what is there already, or nothing.
     ///
     /// # Errors
@@ -78,19 +82,22 @@ impl Done {
         file.set_len(kept as u64).map_err(cannot)?;
         file.seek(io::SeekFrom::End(0)).map_err(cannot)?;
         Ok(Self {
-            path: path.to_owned(),
-            file,
+            file: Some((path.to_owned(), file)),
             rows,
         })
     }
 
     fn take(&mut self, row: Row) -> miette::Result<()> {
+        let Some((path, file)) = &mut self.file else {
+            self.rows.insert(row.run, row);
+            return Ok(());
+        };
         let mut line = serde_json::to_string(&row).into_diagnostic()?;
         line.push('\n');
-        self.file.write_all(line.as_bytes()).map_err(|error| {
+        file.write_all(line.as_bytes()).map_err(|error| {
             miette!(
                 "{} cannot be written: {}",
-                self.path.display(),
+                path.display(),
                 io_reason(&error)
             )
         })?;
@@ -113,9 +120,11 @@ impl Done {
     /// # Errors
     /// It cannot be removed.
     pub fn into_rows(self) -> miette::Result<Vec<Row>> {
-        fs::remove_file(&self.path)
-            .into_diagnostic()
-            .wrap_err_with(|| format!("{} cannot be removed", self.path.display()))?;
+        if let Some((path, _)) = &self.file {
+            fs::remove_file(path)
+                .into_diagnostic()
+                .wrap_err_with(|| format!("{} cannot be removed", path.display()))?;
+        }
         Ok(self.rows.into_values().collect())
     }
 }

@@ -539,12 +539,20 @@ fn set_all(document: &mut DocumentMut, places: &[Place], put: &Value) -> Result<
     Ok(())
 }
 
-fn base(reader: &Reader, path: &Spanned<PathBuf>, directory: &Path) -> Result<Base, Invalid> {
+/// The description of the system in the file that `path` names, relative to `directory`.
+///
+/// # Errors
+/// It cannot be read, or is not TOML.
+pub(crate) fn base(
+    reader: &Reader,
+    path: &Spanned<PathBuf>,
+    directory: &Path,
+) -> Result<Base, Invalid> {
     let file = directory.join(path.get_ref());
     let name = file.to_string_lossy().into_owned();
     let text = fs::read_to_string(&file).map_err(|error| {
         let message = format!("the system {name} cannot be read: {}", io_reason(&error));
-        let help = "`system` is a path relative to the sweep's file";
+        let help = "`system` is a path relative to this file";
         reader.at(&path.span(), message, help)
     })?;
     Base::parse(name, text, file.parent().unwrap_or(Path::new(""))).map_err(|reason| {
