@@ -676,6 +676,10 @@ pub struct AttackArguments {
     /// What the random numbers of attacks, and of random systems, are made of
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
+    /// With --random: systems at the same time; what is found is the same with any number [default: as many as there are
+    /// cores]
+    #[arg(short, long, value_name = "NUMBER", requires = "random")]
+    pub jobs: Option<NonZero<usize>>,
     /// Virtual time of each run in milliseconds, from when the attack begins [default: 50; with --near-limit: 200]
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub ms: Option<u64>,

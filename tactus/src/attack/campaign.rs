@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 use crate::check::{row, table};
 use crate::cli::AttackArguments;
 use crate::config::{Config, Nanoseconds, Source};
-use crate::progress::Progress;
+use crate::sweep::workers;
 
+use super::many;
 use super::plan::{self, Wanted};
 use super::print::conclusion;
 use super::random;
@@ -64,14 +65,8 @@ impl Campaign {
     /// # Errors
     /// An attack is unknown, or the machine cannot be run.
     pub fn run(arguments: &AttackArguments, count: u64) -> Result<Self, Unfit> {
-        let mut attacked = Vec::new();
-        let progress = Progress::start("running");
-        for number in 0..count {
-            let seed = arguments.seed.wrapping_add(number);
-            progress.status(format!("system {} of {count}: seed {seed}", number + 1));
-            attacked.push(attack(arguments, seed)?);
-        }
-        drop(progress);
+        let jobs = arguments.jobs.unwrap_or_else(workers);
+        let attacked = many::of_seeds(arguments.seed, count, jobs, |seed| attack(arguments, seed))?;
         Ok(Self {
             ms: arguments.ms(),
             attacked,

@@ -8,6 +8,7 @@
 pub mod campaign;
 pub mod catalog;
 pub mod limit;
+pub mod many;
 pub mod plan;
 pub mod print;
 pub mod random;

@@ -21,14 +21,15 @@ use crate::check::Verdict;
 use crate::cli::AttackArguments;
 use crate::config::Nanoseconds;
 use crate::image;
-use crate::progress::Progress;
 use crate::run::Boot;
 use crate::run::board::jobs::{Watch, Watched};
 use crate::run::board::probe::{Hit, Place, Probe};
 use crate::run::board::{Marker, Options};
 use crate::run::machine::Platform;
 use crate::run::session::{Outcome, Session, Unwatched};
+use crate::sweep::workers;
 
+use super::many;
 use super::run::{CUT_OFF, Unfit};
 use judge::Judged;
 use report::Report;
@@ -47,19 +48,26 @@ const TIMED_BEFORE: u64 = 10_000;
 /// # Errors
 /// Guests cannot be built, or the machine cannot be run.
 pub fn campaign(arguments: &AttackArguments, count: u64) -> Result<Report, Unfit> {
-    let progress = Progress::start("running");
-    let mut report = Report::new(arguments.ms());
-    for number in 0..count {
-        let seed = arguments.seed.wrapping_add(number);
-        progress.status(format!("system {} of {count}: seed {seed}", number + 1));
+    enum Came {
+        Made(Box<made::Made>),
+        Set(Box<Judged>),
+    }
+    let jobs = arguments.jobs.unwrap_or_else(workers);
+    let all = many::of_seeds(arguments.seed, count, jobs, |seed| {
         if seed.is_multiple_of(MADE_EVERY) {
-            report.made.push(made::run(seed, arguments.ms())?);
-        } else {
-            let length = Nanoseconds(arguments.ms() * 1_000_000);
-            report.sets.push(near_limit(seed, length)?);
+            let made = made::run(seed, arguments.ms())?;
+            return Ok(Came::Made(Box::new(made)));
+        }
+        let length = Nanoseconds(arguments.ms() * 1_000_000);
+        Ok(Came::Set(Box::new(near_limit(seed, length)?)))
+    })?;
+    let mut report = Report::new(arguments.ms());
+    for came in all {
+        match came {
+            Came::Made(made) => report.made.push(*made),
+            Came::Set(set) => report.sets.push(*set),
         }
     }
-    drop(progress);
     Ok(report)
 }
 
