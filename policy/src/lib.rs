@@ -12,6 +12,7 @@ pub mod livelock;
 pub mod mailbox;
 pub mod migration;
 pub mod modes;
+pub mod pci;
 pub mod ready;
 pub mod record;
 pub mod reservation;
