@@ -6,6 +6,7 @@
 
 mod calls;
 mod check;
+pub mod pci;
 mod ready_queue;
 pub mod warm;
 
@@ -14,7 +15,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// First eight bytes of a blob.
 pub const MAGIC: [u8; 8] = *b"TACTUS\0\x1a";
 /// Version of this layout; the hypervisor refuses any other.
-pub const VERSION: u32 = 14;
+pub const VERSION: u32 = 15;
 /// A budget is no less than so many times [`Header::interrupt_ticks`]: an interrupt that is under way when a job gets
 /// the hart is charged to it, and less would be left of a smaller budget than it may lack.
 pub const LEAST_BUDGET: u64 = 2;
@@ -159,8 +160,10 @@ pub mod part {
     pub const DISPATCH_AHEAD: u32 = 1 << 6;
     /// Calls between VMs.
     pub const CALLS: u32 = 1 << 7;
+    /// PCI functions behind an IOMMU.
+    pub const PCI: u32 = 1 << 8;
     /// All of them.
-    pub const ALL: u32 = (1 << 8) - 1;
+    pub const ALL: u32 = (1 << 9) - 1;
 }
 
 /// The queue of the ready best-effort vCPUs of the system.
@@ -487,7 +490,7 @@ pub struct Blob<'a> {
     pub interrupts: &'a [Interrupt],
     /// All VMs' channel ends.
     pub channel_ends: &'a [ChannelEnd],
-    /// What follows: the [`warm::WarmRange`]s.
+    /// What follows: the [`warm::WarmRange`]s, and where VMs have PCI functions a [`pci::PciHost`] and those.
     rest: &'a [u8],
 }
 

@@ -59,6 +59,11 @@ pub const IO_PORT_BASE: u64 = 0x2801_0000;
 /// A VM's page of timed I/O.
 pub const TIMED_IO_BASE: u64 = 0x2802_0000;
 
+/// Configuration spaces of the PCI functions that a VM has, all on bus 0.
+pub const PCI_ECAM_BASE: u64 = 0x2900_0000;
+/// Bytes of the configuration spaces of a bus.
+pub const PCI_ECAM_SIZE: u64 = 1 << 20;
+
 /// A page of doorbells: a 32-bit store of anything at offset `4 * n` rings the other end of the
 /// VM's channel `n`. It does what the `channel_notify` hypercall does, for code that can store
 /// but not call (Linux user space).

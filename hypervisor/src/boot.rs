@@ -13,6 +13,8 @@ use crate::hart::context::HartCtx;
 use crate::hart::{Hart, HartRole, STACK_SIZE, Wires};
 use crate::log::Line;
 use crate::message::endpoint;
+#[cfg(feature = "pci")]
+use crate::pci;
 use crate::plic::Plic;
 use crate::ready;
 use crate::sync::Owned;
@@ -49,6 +51,7 @@ const PARTS: u32 = {
         | bits(cfg!(feature = "dispatch-ahead"), part::DISPATCH_AHEAD)
         | bits(cfg!(feature = "messages"), part::MESSAGES)
         | bits(cfg!(feature = "migration"), part::MIGRATION)
+        | bits(cfg!(feature = "pci"), part::PCI)
         | bits(cfg!(feature = "ready-queue"), part::READY_QUEUE)
         | bits(cfg!(feature = "reservation-calls"), part::RESERVATION_CALLS)
 };
@@ -64,6 +67,8 @@ enum Refusal {
     Map(usize, MapError),
     Segment(usize),
     Start(u64, firmware::FirmwareError),
+    #[cfg(feature = "pci")]
+    Pci(pci::Refusal),
 }
 
 impl From<Exhausted> for Refusal {
@@ -155,6 +160,8 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     blob.check_warm_ranges().map_err(Refusal::Blob)?;
     #[cfg(feature = "calls")]
     blob.check_calls().map_err(Refusal::Blob)?;
+    #[cfg(feature = "pci")]
+    blob.check_pci().map_err(Refusal::Blob)?;
     if blob.header.uart_base != 0 {
         // Safety: the tool gives the UART to no guest, and the blob's checksum says that the tool wrote this.
         unsafe { console::use_uart(blob.header.uart_base, blob.header.uart_source != 0) };
@@ -258,6 +265,8 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         unsafe { vm.adopt(vcpus, doorbells) };
     }
     let endpoints = endpoint::endpoints(&arena, &blob)?;
+    #[cfg(feature = "pci")]
+    let pci = pci::Host::new(&arena, &blob, &roots.0).map_err(Refusal::Pci)?;
     Ok(arena.object(System {
         routes: routes(&blob),
         blob,
@@ -275,6 +284,8 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         held_for_ticks: ticks(&blob, HOLD_US),
         endpoints,
         accelerators: Accelerators::new(interfaces),
+        #[cfg(feature = "pci")]
+        pci,
         vms_on: AtomicU32::new(vms.len() as u32 - u32::from(blob.header.device_manager != NONE)),
         plic,
     })?)
@@ -395,6 +406,8 @@ extern "C" fn explain(refusal: &Refusal) {
             .decimal(*id)
             .words(": error -")
             .decimal(error.0.unsigned_abs() as u64),
+        #[cfg(feature = "pci")]
+        Refusal::Pci(refusal) => refusal.explain(&mut line),
     }
     .send();
 }

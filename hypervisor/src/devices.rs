@@ -9,6 +9,8 @@ use crate::dispatch;
 use crate::doorbell::delivery;
 use crate::exception;
 use crate::hart::context::HartCtx;
+#[cfg(feature = "pci")]
+use crate::pci;
 use crate::sbi;
 use crate::system::system;
 use crate::vm::Vcpu;
@@ -30,6 +32,9 @@ pub enum Device {
     Accelerator(&'static Interface, u64),
     /// The channels' doorbells, and behind them the register of calls by memory.
     Doorbell(u64),
+    /// A PCI function's configuration space.
+    #[cfg(feature = "pci")]
+    Pci(pci::Register),
 }
 
 /// Offset of the register of calls by memory.
@@ -52,6 +57,10 @@ pub fn at(vm: &Vm, address: u64) -> Option<Device> {
     }
     if let Some(offset) = within(map::DOORBELL_BASE, map::PAGE_SIZE) {
         return Some(Device::Doorbell(offset));
+    }
+    #[cfg(feature = "pci")]
+    if let Some(register) = pci::at(vm, address) {
+        return Some(Device::Pci(register));
     }
     let found = system().accelerators.at(vm, address);
     found.map(|interface| Device::Accelerator(interface, address))
@@ -107,6 +116,11 @@ fn load(cx: &mut HartCtx, vm: &Vm, device: Device, access: Access) -> Option<u64
         Device::Plic(offset) => vm.plic_read(cx, offset, access.size).map(u64::from),
         Device::Uart(offset) if access.size == 1 => Some(vm.uart_read(cx, offset).into()),
         Device::Finisher(_) | Device::Doorbell(_) if access.size == 4 => Some(0),
+        #[cfg(feature = "pci")]
+        Device::Pci(register) => {
+            pci::report_faults(vm);
+            pci::read(register, access.size)
+        }
         _ => None,
     }
 }
@@ -145,6 +159,8 @@ fn store(
             accelerators::store(cx, interface, address, value as u32);
             Some(())
         }
+        #[cfg(feature = "pci")]
+        (Device::Pci(register), size) => pci::write(register, size, value),
         (Device::Doorbell(CALL), 8) => call(cx, vcpu, value),
         _ => None,
     }

@@ -65,6 +65,9 @@ mod message;
 #[cfg_attr(not(feature = "migration"), path = "base/migration.rs")]
 mod migration;
 #[cfg(target_os = "none")]
+#[cfg(feature = "pci")]
+mod pci;
+#[cfg(target_os = "none")]
 mod plic;
 #[cfg(target_os = "none")]
 #[cfg_attr(not(feature = "ready-queue"), path = "base/ready.rs")]

@@ -4,6 +4,8 @@ use crate::accelerators::interfaces::Accelerators;
 use crate::hart::Hart;
 use crate::hart::context::HartCtx;
 use crate::message::endpoint::Endpoint;
+#[cfg(feature = "pci")]
+use crate::pci;
 use crate::plic::Plic;
 use crate::ready::SystemQueue;
 use crate::sync::Owned;
@@ -48,6 +50,9 @@ pub struct System {
     pub endpoints: &'static Table<Endpoint>,
     /// Virtual devices of accelerators.
     pub accelerators: Accelerators,
+    /// PCI functions that VMs have, if they have any.
+    #[cfg(feature = "pci")]
+    pub pci: Option<pci::Host>,
     /// The interrupt controller, if wired interrupts are used.
     pub plic: Option<Plic>,
     /// By physical source.

@@ -142,6 +142,7 @@ impl<'a> Blob<'a> {
         }
         self.check_regions()?;
         self.check_warm_ranges()?;
+        self.check_pci()?;
         for interrupt in self.interrupts {
             if interrupt.vm as usize >= self.vms.len()
                 || interrupt.source == 0

@@ -55,6 +55,8 @@ extern "C" fn end_slice(cx: &mut HartCtx, now: u64) {
         cx.local.timer.set_slice_end(u64::MAX);
         return;
     };
+    #[cfg(feature = "pci")]
+    crate::pci::report_faults(vcpu.vm);
     let (local, body) = cx.with_body(vcpu);
     if local.is_loaded(vcpu, body) {
         let (pc, cause, value) = context::guest_exception();

@@ -11,6 +11,8 @@ use crate::hart::context::HartCtx;
 use crate::loader::Loader;
 use crate::log::Line;
 use crate::migration;
+#[cfg(feature = "pci")]
+use crate::pci;
 use crate::sched::signals;
 use crate::system::system;
 use crate::vm::Vcpu;
@@ -234,8 +236,15 @@ impl Vm {
         };
         if piece == 0 {
             self.service.close();
+            #[cfg(feature = "pci")]
+            pci::end(self);
             self.reset_devices();
             accelerators::end(cx, self);
+            return false;
+        }
+        #[cfg(feature = "pci")]
+        if piece == 1 && !pci::has_ended(self) {
+            self.life.lock().pieces = 1;
             return false;
         }
         if piece == 1 {

@@ -4,6 +4,8 @@ pub mod context;
 pub mod csr;
 pub mod entry;
 pub mod firmware;
+#[cfg(feature = "pci")]
+pub mod iommu;
 pub mod memory;
 #[cfg(feature = "onchip")]
 pub mod onchip;
@@ -41,6 +43,13 @@ pub fn fence_device() {
 pub fn fence_after_device() {
     // Safety: a fence.
     unsafe { core::arch::asm!("fence o, w", options(nostack)) }
+}
+
+/// What a device had written to memory before it said so in a register that was read, is there.
+#[cfg(feature = "pci")]
+pub fn fence_from_device() {
+    // Safety: a fence.
+    unsafe { core::arch::asm!("fence i, r", options(nostack)) }
 }
 
 /// Waits for an interrupt that is enabled in `sie`, or less.
