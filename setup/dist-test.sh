@@ -24,7 +24,7 @@ else
     watched "installing the tool" "$TACTUS_BUILD/setup/install.log" \
         cargo install --locked --target-dir "${CARGO_TARGET_DIR:-target}" --path tactus --root "$unpacked"
     # Which models go along makes no difference here; this one is soon made.
-    "$unpacked/bin/tactus" artifacts "$unpacked/artifacts" --without linux --without initramfs --model stamp
+    "$unpacked/bin/tactus" artifacts "$unpacked/artifacts" --without linux --without initramfs --without initramfs-disk --model stamp
 fi
 what=${1:+$(basename "$1")}
 what=${what:-the installed tool}

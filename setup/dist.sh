@@ -34,7 +34,7 @@ program=${CARGO_TARGET_DIR:-target}/release/tactus
 install -m 755 "$program" "$tree/bin/tactus"
 
 echo "dist: building the artifacts"
-"$program" artifacts "$tree/artifacts" --without linux --without initramfs "${models[@]}"
+"$program" artifacts "$tree/artifacts" --without linux --without initramfs --without initramfs-disk "${models[@]}"
 
 cp README.md CHANGELOG.md SECURITY.md LICENSE-APACHE LICENSE-MIT "$tree/"
 if have mdbook && mdbook build docs -d "$tree/docs/book" >/dev/null 2>&1; then

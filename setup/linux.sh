@@ -6,7 +6,8 @@
 #
 # The guest's own programs (guests/linux/*.c) are compiled by the C compiler that setup/compiler.sh gets.
 #
-# Leaves build/linux/Image, build/linux/initramfs.cpio and build/linux/manifest.txt.
+# Leaves build/linux/Image, build/linux/initramfs.cpio, build/linux/initramfs-disk.cpio (the same with the drivers of a disk
+# and a network card) and build/linux/manifest.txt.
 set -euo pipefail
 # shellcheck source=setup/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -16,6 +17,9 @@ set -euo pipefail
 
 readonly out=$TACTUS_BUILD/linux
 readonly manifest=$out/manifest.txt
+# The drivers that Debian's kernel does not have built in.
+readonly modules=('*/'{block/virtio_blk,net/{net_failover,virtio_net},core/failover}.ko.xz
+    '*/'{ext4/ext4,jbd2/jbd2,fs/mbcache,lib/crc16,crypto/crc32c_generic}.ko.xz)
 readonly root=$out/root
 TACTUS_CROSS=$(cat "$TACTUS_BUILD/setup/gcc/cross")
 export TACTUS_CROSS
@@ -41,7 +45,7 @@ unpack() {
         '' | '#'*) ;;
         linux-image-*)
             say "unpacking the kernel of $package $version"
-            unpack_deb "$debs/$name" "$root" './boot/vmlinu*'
+            unpack_deb "$debs/$name" "$root" './boot/vmlinu*' "${modules[@]}"
             ;;
         *) unpack_deb "$debs/$name" "$root" ;;
         esac
@@ -55,7 +59,7 @@ unpack() {
 
 main() {
     local made=$out/fingerprint
-    if [ -r "$out/Image" ] && [ -r "$out/initramfs.cpio" ] && [ -r "$made" ] &&
+    if [ -r "$out/Image" ] && [ -r "$out/initramfs.cpio" ] && [ -r "$out/initramfs-disk.cpio" ] && [ -r "$made" ] &&
         [ "$(cat "$made")" = "$(fingerprint)" ]; then
         return
     fi
@@ -66,6 +70,8 @@ main() {
     watched "packing the Linux guest's initramfs" "$out/initramfs.log" "$TACTUS_ROOT/guests/linux/initramfs.sh" "$root" "$out/initramfs.cpio" || fail \
         "the Linux guest's initramfs could not be made (above; whole log: $out/initramfs.log)" \
         "Report this: guests/linux/initramfs.sh and guests/linux/programs.sh make it."
+    "$TACTUS_ROOT/guests/linux/disk.sh" "$root" "$out/initramfs.cpio" "$out/initramfs-disk.cpio" || fail \
+        "the initramfs with the drivers of a disk could not be made (above)" "Report this: guests/linux/disk.sh makes it."
     rm -rf "$root"
     fingerprint >"$made"
     say "the Linux guest is in build/linux ($(sed -n 's/^linux-image-[^ ]* //p' "$manifest" | cut -d ' ' -f 1))"

@@ -115,7 +115,7 @@ skip() {
 }
 
 shell_scripts() {
-    shellcheck -x setup/*.sh setup/tests/*.sh fabric/coupling/*.sh guests/linux/*.sh guests/linux/init .ci/run
+    shellcheck -x setup/*.sh setup/tests/*.sh fabric/coupling/*.sh guests/linux/*.sh guests/linux/init guests/linux/disk .ci/run
 }
 
 # Built in a place of its own: with other flags, everything there is would be built again each time.
@@ -180,7 +180,7 @@ systems_of_tiles() {
 # Each optional part of the hypervisor compiles without the others.
 parts_alone() {
     local part
-    for part in accelerators budget-modes dispatch-ahead legacy-sbi messages migration onchip ready-queue \
+    for part in accelerators budget-modes dispatch-ahead legacy-sbi messages migration onchip pci ready-queue \
         reservation-calls; do
         cargo check --quiet --locked --profile embedded --target riscv64gc-unknown-none-elf -p tactus-hypervisor \
             --bin tactus-hypervisor --no-default-features --features "$part" || return 1

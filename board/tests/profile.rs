@@ -116,6 +116,11 @@ fn clocks_of_the_profiles() {
 fn the_sections_of_the_checker_are_those_of_qemu() {
     let mut qemu: toml::Table = QEMU.parse().expect("a TOML file");
     qemu.remove("cache_way").expect("QEMU's has it");
+    // A system whose VMs have PCI functions runs on both.
+    let pci: toml::Table = include_str!("../../profiles/soc-pci.toml")
+        .parse()
+        .expect("a TOML file");
+    assert_eq!(qemu.remove("pci").as_ref(), pci.get("pci"));
     let list = |table: &toml::Table| table["device"].as_array().expect("a list").clone();
     for text in [SOC, MPSOC] {
         let mut table: toml::Table = text.parse().expect("a TOML file");

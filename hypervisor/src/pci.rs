@@ -3,8 +3,8 @@
 //! access, by the IOMMU.
 //!
 //! A VM's access to a configuration space costs its own time, and at most one access to the function. What the IOMMU
-//! refuses is reported in the time of VMs that have functions: at their accesses to configuration spaces, at the ends of
-//! their slices, and at their ends.
+//! refuses is reported in the time of VMs that have functions: at their accesses to configuration spaces, at the ends
+//! of their slices, and at their ends.
 
 use crate::arch::iommu::{Iommu, Lack};
 use crate::arch::{entry, now};
@@ -34,8 +34,8 @@ const IS_PENDING: u16 = 1 << 5;
 /// In `Command`: no access of its own, no interrupt.
 const QUIET: u16 = 1 << 10;
 
-/// How long a function has to be quiet, and to be back after a reset (section 6.6.2): a tenth of a second. The IOMMU has
-/// as long for what it is told.
+/// How long a function has to be quiet, and to be back after a reset (section 6.6.2): a tenth of a second. The IOMMU
+/// has as long for what it is told.
 const PATIENCE_PARTS: u64 = 10;
 /// Records of the fault queue that are taken at a time.
 const RECORDS: usize = 8;

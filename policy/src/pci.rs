@@ -1,5 +1,5 @@
-//! What a VM sees and changes of the configuration space of a PCI function that it has (PCI Local Bus Specification 3.0,
-//! chapter 6; PCI Express Base Specification 5.0, section 7.5).
+//! What a VM sees and changes of the configuration space of a PCI function that it has (PCI Local Bus Specification
+//! 3.0, chapter 6; PCI Express Base Specification 5.0, section 7.5).
 //!
 //! The space that the VM reads is made once, of what the function has after reset: a header of type 0, and of its
 //! capabilities those that are the vendor's own. All others are left out of the list, and their registers read as zero:

@@ -11,7 +11,7 @@ const STATUS_CAPABILITIES: u32 = 1 << 20;
 fn registers() -> impl Strategy<Value = [u32; WORDS]> {
     let words = prop::array::uniform32(any::<u32>());
     let lists = prop::collection::vec((16..WORDS, 0..3_usize, 0..WORDS), 0..10);
-    (words.clone(), words, lists, any::<bool>()).prop_map(|(low, high, lists, fit)| {
+    (words, words, lists, any::<bool>()).prop_map(|(low, high, lists, fit)| {
         let mut raw: [u32; WORDS] = std::array::from_fn(|word| match word {
             0..32 => low[word],
             _ => high[word - 32],
@@ -64,8 +64,8 @@ proptest! {
         }
     }
 
-    /// Whatever the VM does, the function gets no more than three bits of `Command`, and reads tell nothing but what was
-    /// let through.
+    /// Whatever the VM does, the function gets no more than three bits of `Command`, and reads tell nothing but what
+    /// was let through.
     #[test]
     fn writes_reach_three_bits(
         raw in registers(),
@@ -101,8 +101,8 @@ proptest! {
         prop_assert_eq!(next != 0, has_list);
         let mut steps = 0;
         while next != 0 {
-            prop_assert_eq!(read(next.into()), 0x09);
-            next = read(u32::from(next) + 1);
+            prop_assert_eq!(read(next), 0x09);
+            next = read(next + 1);
             steps += 1;
             prop_assert!(steps <= WORDS);
         }

@@ -20,8 +20,15 @@ pub const HYPERVISOR_BASE: &str = "tactus-hypervisor-base";
 
 /// The hypervisor that executes from on-chip memory; likewise.
 pub const HYPERVISOR_ONCHIP: &str = "tactus-hypervisor-onchip";
+/// The hypervisor that gives PCI functions to VMs; likewise.
+pub const HYPERVISOR_PCI: &str = "tactus-hypervisor-pci";
 /// All of them.
-pub const HYPERVISORS: [&str; 3] = [HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_ONCHIP];
+pub const HYPERVISORS: [&str; 4] = [
+    HYPERVISOR,
+    HYPERVISOR_BASE,
+    HYPERVISOR_ONCHIP,
+    HYPERVISOR_PCI,
+];
 
 /// The bare-metal target of hypervisor and guests.
 const TARGET: &str = "riscv64gc-unknown-none-elf";
@@ -30,9 +37,10 @@ const PROFILE: &str = "embedded";
 /// Progress names programs that are built together up to so many.
 const PROGRAMS_NAMED_MAX: usize = 4;
 /// What `make setup` downloads and packs: name and path within the workspace.
-const FETCHED: [(&str, &str); 2] = [
+const FETCHED: [(&str, &str); 3] = [
     ("linux", "build/linux/Image"),
     ("initramfs", "build/linux/initramfs.cpio"),
+    ("initramfs-disk", "build/linux/initramfs-disk.cpio"),
 ];
 
 /// The environment variable that names a directory of artifacts.

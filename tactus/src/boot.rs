@@ -182,7 +182,7 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
 }
 
 /// Disks with the contents of the files that were given to an option.
-fn disks(option: &str, paths: &[PathBuf]) -> miette::Result<Vec<Box<dyn Backend>>> {
+pub(crate) fn disks(option: &str, paths: &[PathBuf]) -> miette::Result<Vec<Box<dyn Backend>>> {
     let open = |path: &PathBuf| -> miette::Result<Box<dyn Backend>> {
         is_regular(option, path)?;
         let disk = Disk::open(path).map_err(|error| unreadable(option, path, &error))?;
@@ -192,7 +192,7 @@ fn disks(option: &str, paths: &[PathBuf]) -> miette::Result<Vec<Box<dyn Backend>
 }
 
 /// Adds network devices to functions. Gives where what they send is to be written.
-fn networks<'a>(
+pub(crate) fn networks<'a>(
     nets: &'a [cli::Net],
     functions: &mut Vec<Box<dyn Backend>>,
 ) -> miette::Result<Vec<(&'a Path, Sent)>> {
@@ -210,6 +210,12 @@ fn networks<'a>(
                 one.link(&mut other);
                 functions.extend([Box::new(one) as Box<dyn Backend>, Box::new(other)]);
                 continue;
+            }
+            cli::Net::User => {
+                return Err(miette!(
+                    help = "give it files, or `loop`",
+                    "--pci-net user is for QEMU: the board is on no network"
+                ));
             }
             cli::Net::Files { received, sent } => (received, sent),
         };
@@ -231,7 +237,7 @@ fn networks<'a>(
 }
 
 /// Writes the frames that a network device has sent.
-fn write_frames(path: &Path, sent: &Sent) -> miette::Result<()> {
+pub(crate) fn write_frames(path: &Path, sent: &Sent) -> miette::Result<()> {
     let frames = sent.take();
     let frames = frames.iter().map(|(time, frame)| (*time, &frame[..]));
     let write = || -> io::Result<()> {

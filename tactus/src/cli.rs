@@ -318,6 +318,14 @@ pub struct RunArguments {
     /// Show the firmware's output and all records too
     #[arg(short, long, conflicts_with = "console")]
     pub verbose: bool,
+    /// A disk's image, as a PCI function: the first is in slot 1. What is written goes into it on QEMU, and is forgotten
+    /// on the board
+    #[arg(long, value_name = "FILE")]
+    pub pci_disk: Vec<PathBuf>,
+    /// A network card, as a PCI function, behind the disks: `user` is the host's network, on QEMU; on the board `in=FILE`
+    /// has the frames that it receives (pcap), `out=FILE` is for those that it sends, and `loop` is two cards, linked
+    #[arg(long, value_name = "ENDS", value_parser = net)]
+    pub pci_net: Vec<Net>,
     /// What drives the consoles
     #[command(flatten)]
     pub script: ScriptArguments,
@@ -824,6 +832,8 @@ fn window(text: &str) -> Result<Range<Nanoseconds>, String> {
 pub enum Net {
     /// Another one, which comes with it.
     Loop,
+    /// The host's network, by QEMU's own translation of addresses.
+    User,
     /// Files.
     Files {
         /// The frames that it receives.
@@ -835,15 +845,17 @@ pub enum Net {
 
 /// The ends of a network device's cable.
 fn net(text: &str) -> Result<Net, String> {
-    if text == "loop" {
-        return Ok(Net::Loop);
+    match text {
+        "loop" => return Ok(Net::Loop),
+        "user" => return Ok(Net::User),
+        _ => {}
     }
     let (mut received, mut sent) = (None, None);
     for part in text.split(',') {
         let (end, file) = match part.split_once('=') {
             Some(("in", file)) => (&mut received, file),
             Some(("out", file)) => (&mut sent, file),
-            _ => return Err("say in=FILE, out=FILE, in=FILE,out=FILE, or loop".to_owned()),
+            _ => return Err("say in=FILE, out=FILE, in=FILE,out=FILE, loop, or user".to_owned()),
         };
         if file.is_empty() || end.replace(PathBuf::from(file)).is_some() {
             return Err("name one file for each end".to_owned());

@@ -25,6 +25,11 @@ const NO_READER: u32 = 63;
 /// Interrupt of a PLIC context that is wired to nothing: the guest has no machine level.
 const UNWIRED: u32 = u32::MAX;
 
+/// The first cell of a PCI address: memory of 32 bits; where the device number is (IEEE 1275 PCI bus binding 2.1).
+const PCI_MEMORY: u32 = 0x0200_0000;
+const PCI_SLOT_SHIFT: u32 = 11;
+const PCI_SLOT_MASK: u32 = 31 << PCI_SLOT_SHIFT;
+
 /// Phandles; those of the vCPUs' interrupt controllers follow, then that of the memory for real-time vCPUs.
 const PLIC: u32 = 1;
 const FINISHER: u32 = 2;
@@ -207,6 +212,7 @@ fn soc(fdt: &mut FdtWriter, plan: &Plan, index: usize) -> Result<(), Error> {
         console(fdt)?;
     }
     devices(fdt, plan, index)?;
+    pci(fdt, plan, vm)?;
     channels(fdt, plan, vm)?;
     fdt.end_node(node)
 }
@@ -302,6 +308,43 @@ fn devices(fdt: &mut FdtWriter, plan: &Plan, index: usize) -> Result<(), Error> 
         fdt.end_node(node)?;
     }
     Ok(())
+}
+
+/// The PCI host of a VM that has functions (`pci/host-generic-pci.yaml`). Their registers stay where they are.
+fn pci(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
+    let Some(host) = plan
+        .profile
+        .pci
+        .as_ref()
+        .filter(|_| !vm.functions.is_empty())
+    else {
+        return Ok(());
+    };
+    let (window, size) = (host.window.0, host.window_size.0);
+    let halves = |address: u64| [(address >> 32) as u32, address as u32];
+    let node = fdt.begin_node(&node_name("pci", map::PCI_ECAM_BASE))?;
+    fdt.property_string("compatible", "pci-host-ecam-generic")?;
+    fdt.property_string("device_type", "pci")?;
+    fdt.property_u32("#address-cells", 3)?;
+    fdt.property_u32("#size-cells", 2)?;
+    fdt.property_u32("#interrupt-cells", 1)?;
+    fdt.property_u32("linux,pci-domain", 0)?;
+    fdt.property_u32("linux,pci-probe-only", 1)?;
+    fdt.property_array_u32("bus-range", &[0, 0])?;
+    fdt.property_null("dma-coherent")?;
+    reg(fdt, Extent::new(map::PCI_ECAM_BASE, map::PCI_ECAM_SIZE))?;
+    // Memory of 32 bits, at the same addresses on the bus.
+    let [[high, low], [size_high, size_low]] = [halves(window), halves(size)];
+    let memory = [PCI_MEMORY, high, low, high, low, size_high, size_low];
+    fdt.property_array_u32("ranges", &memory)?;
+    // INTA of each function, by its device number.
+    fdt.property_array_u32("interrupt-map-mask", &[PCI_SLOT_MASK, 0, 0, 7])?;
+    let interrupts = vm.functions.iter().flat_map(|function| {
+        let slot = function.slot << PCI_SLOT_SHIFT;
+        [slot, 0, 0, 1, PLIC, function.interrupt]
+    });
+    fdt.property_array_u32("interrupt-map", &interrupts.collect::<Vec<_>>())?;
+    fdt.end_node(node)
 }
 
 /// What a VM is told of its port to the I/O hypervisor.

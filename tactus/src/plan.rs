@@ -102,6 +102,14 @@ impl Plan {
     pub fn interrupts(&self) -> Vec<GivenInterrupt> {
         let devices = self.vms.iter().enumerate();
         let devices = devices.flat_map(|(vm, of)| of.devices.iter().map(move |d| (vm, d)));
+        let functions = self.vms.iter().enumerate().flat_map(|(vm, of)| {
+            let given = move |function: &Function| GivenInterrupt {
+                source: function.interrupt,
+                vm,
+                device: format!("PCI slot {}", function.slot),
+            };
+            of.functions.iter().map(given)
+        });
         let interrupts = devices.flat_map(|(vm, device)| {
             let given = move |&source| GivenInterrupt {
                 source,
@@ -110,7 +118,7 @@ impl Plan {
             };
             device.interrupts.iter().map(given)
         });
-        interrupts.collect()
+        interrupts.chain(functions).collect()
     }
 }
 
@@ -160,6 +168,8 @@ pub struct Vm {
     pub rt_memory: Size,
     /// Devices passed through to it.
     pub devices: Vec<Device>,
+    /// PCI functions passed through to it, by slot.
+    pub functions: Vec<Function>,
     /// Its ends of channels, by channel number.
     pub channels: Vec<ChannelEnd>,
 }
@@ -451,6 +461,20 @@ pub struct Device {
     pub role: Role,
 }
 
+/// A PCI function passed through: function 0 of a device on bus 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// Its device number, for the VM as well.
+    pub slot: u32,
+    /// Where its registers are, for the VM at the same addresses.
+    pub window: Extent,
+    /// The PLIC source of its interrupt.
+    pub interrupt: u32,
+}
+
+/// Bytes of addresses that the registers of a PCI function have: a page of the second stage.
+pub const FUNCTION_WINDOW: u64 = map::MEGAPAGE_SIZE;
+
 /// What a device is there for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -607,6 +631,10 @@ impl Plan {
                 region(device.guest, device.host, region::IO)
             }
         });
+        let functions = vm
+            .functions
+            .iter()
+            .map(|function| region(function.window, function.window.start, region::DEVICE));
         let channels = vm.channels.iter().map(|end| {
             let channel = &self.channels[end.channel];
             Region {
@@ -616,6 +644,7 @@ impl Plan {
         });
         let mut regions: Vec<Region> = std::iter::once(memory)
             .chain(devices)
+            .chain(functions)
             .chain(channels)
             .collect();
         if vm.colours.is_some() {

@@ -157,6 +157,8 @@ codes! {
     KeptDevice = "kept-device", Error;
     /// A device that could reach all memory.
     BusMaster = "bus-master", Error;
+    /// A PCI function that nothing isolates.
+    NoPci = "no-pci", Error;
     /// A device's page given twice.
     DeviceTwice = "device-twice", Error;
     /// Guest-physical addresses used twice in a VM.

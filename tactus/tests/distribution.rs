@@ -126,7 +126,12 @@ fn a_directory_of_artifacts_takes_the_place_of_the_clone() {
     let all = ["artifacts", directory, "--model", "none", "--without"];
     let (code, text) = there.tactus(
         None,
-        &[&all[..], &["linux", "--without", "initramfs"]].concat(),
+        &[
+            &all[..],
+            &["linux", "--without", "initramfs"],
+            &["--without", "initramfs-disk"],
+        ]
+        .concat(),
     );
     assert_eq!(code, Some(0), "{text}");
     assert!(

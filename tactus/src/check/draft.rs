@@ -35,6 +35,7 @@ pub(super) struct Parts {
     pub(super) moves: Moves,
     pub(super) allowances: Vec<Allowance>,
     pub(super) devices: Vec<Vec<plan::Device>>,
+    pub(super) functions: Vec<Vec<plan::Function>>,
     pub(super) accelerators: Option<plan::Accelerators>,
     pub(super) io: Option<plan::Io>,
     pub(super) channels: Channels,
@@ -84,10 +85,11 @@ impl Parts {
             .zip(self.vcpus)
             .zip(self.allowances)
             .zip(self.devices)
+            .zip(self.functions)
             .zip(self.channels.ends);
         let colours = self.colours.as_deref();
         let mut vms = Vec::new();
-        for (vm, (((((layout, on_fault), vcpus), allowance), devices), channels)) in
+        for (vm, ((((((layout, on_fault), vcpus), allowance), devices), functions), channels)) in
             judge.config.vms.iter().zip(parts)
         {
             vms.push(plan::Vm {
@@ -107,6 +109,7 @@ impl Parts {
                 rt_share: allowance.rt_share,
                 rt_memory: layout.rt_memory,
                 devices,
+                functions,
                 channels,
             });
         }
@@ -211,6 +214,11 @@ fn amounts(plan: &Plan) -> Amounts {
                 host: device.host,
                 size: device.guest.size(),
             })
+            .chain(vm.functions.iter().map(|function| Mapping {
+                guest: function.window.start,
+                host: function.window.start,
+                size: function.window.size(),
+            }))
             .collect(),
         channels: vm.channels.iter().map(|end| end.guest).collect(),
         colours: vm.colours.map(|colours| Block {
@@ -220,11 +228,13 @@ fn amounts(plan: &Plan) -> Amounts {
         }),
     };
     let devices = plan.vms.iter().flat_map(|vm| &vm.devices);
+    let functions = plan.vms.iter().map(|vm| vm.functions.len()).sum();
     Amounts {
         hypervisor: plan.hypervisor.bytes.len() as u64,
         harts: plan.harts as usize,
         vcpus: plan.vms.iter().map(plan::Vm::most_vcpus).sum(),
-        interrupts: devices.map(|device| device.interrupts.len()).sum(),
+        interrupts: devices.map(|device| device.interrupts.len()).sum::<usize>() + functions,
+        functions,
         vms: plan.vms.iter().map(vm_amounts).collect(),
         channels: plan
             .channels

@@ -1,5 +1,6 @@
 //! Where everything is in physical memory: firmware, boot image, the hypervisor's pool, channels, VMs.
 
+use tactus_abi::blob::pci::{PciFunction, PciHost};
 use tactus_abi::blob::{ChannelEnd, Hart, Header, Interrupt, Region, Segment, Vcpu, Vm};
 use tactus_abi::map::{MEGAPAGE_SIZE, PAGE_SIZE, RAM_BASE};
 use tactus_planning::colours::{self, Block};
@@ -18,6 +19,9 @@ const POOL_PER_HART: u64 = 32 << 10;
 const POOL_PER_VCPU: u64 = 4 << 10;
 /// Steps in which a larger memory is proposed.
 const MEMORY_STEP: u64 = 256 << 20;
+/// What an IOMMU takes for its directory and its queues, and what is known of each function.
+const POOL_IOMMU: u64 = 64 << 10;
+const POOL_PER_FUNCTION: u64 = 4 << 10;
 /// What each end of a channel takes beside its messages.
 const POOL_PER_MAILBOX: u64 = 4 << 10;
 
@@ -28,6 +32,8 @@ pub(super) struct Amounts {
     pub(super) harts: usize,
     pub(super) vcpus: usize,
     pub(super) interrupts: usize,
+    /// PCI functions.
+    pub(super) functions: usize,
     /// For each VM the mappings of devices, and the guest addresses of channels.
     pub(super) vms: Vec<VmAmounts>,
     pub(super) channels: Vec<ChannelAmounts>,
@@ -94,7 +100,11 @@ fn blob_size(amounts: &Amounts) -> u64 {
         + (vms.len() + devices + channels) * size_of::<Region>()
         + segments * size_of::<Segment>()
         + amounts.interrupts * size_of::<Interrupt>()
-        + channels * size_of::<ChannelEnd>();
+        + channels * size_of::<ChannelEnd>()
+        + match amounts.functions {
+            0 => 0,
+            functions => size_of::<PciHost>() + functions * size_of::<PciFunction>(),
+        };
     size as u64
 }
 
@@ -142,6 +152,10 @@ fn pool_size(amounts: &Amounts) -> u64 {
         + POOL_FIXED
         + POOL_PER_HART * amounts.harts as u64
         + POOL_PER_VCPU * amounts.vcpus as u64
+        + match amounts.functions as u64 {
+            0 => 0,
+            functions => POOL_IOMMU + POOL_PER_FUNCTION * functions,
+        }
 }
 
 /// Places everything. `None`, noted, when not all of it fits.

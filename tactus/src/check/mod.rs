@@ -25,6 +25,7 @@ mod migration;
 mod names;
 mod onchip;
 mod parts;
+mod pci;
 mod platform;
 mod reloads;
 mod report;
@@ -259,6 +260,7 @@ fn judge_system(
     let pages = sharing.iter().flat_map(|sharing| &sharing.pages);
     let pages: Vec<_> = pages.chain(io.iter().flat_map(|io| &io.pages)).collect();
     let devices = devices::check(judge, &platform, &pages);
+    let functions = pci::check(judge, &platform, &devices);
     let colours = colours::check(judge, &platform);
 
     let complete = channels.channels.len() == config.channels.len();
@@ -285,6 +287,7 @@ fn judge_system(
         moves,
         allowances,
         devices,
+        functions,
         accelerators: sharing.map(|sharing| sharing.accelerators),
         io: io.map(|io| io.io),
         channels,

@@ -3,12 +3,12 @@
 use tactus_abi::blob::{Migration, part};
 use tactus_planning::placement::Extent;
 
-use crate::artifacts::{HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_ONCHIP};
+use crate::artifacts::{HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_ONCHIP, HYPERVISOR_PCI};
 use crate::config::{At, Config, HypervisorMemory, Size};
 use crate::guest_image::extent_text;
 
 /// The optional parts, each with what the summary calls it.
-const NAMES: [(u32, &str); 8] = [
+const NAMES: [(u32, &str); 9] = [
     (part::ACCELERATORS, "accelerators"),
     (part::MESSAGES, "messages"),
     (part::MIGRATION, "migration"),
@@ -17,6 +17,7 @@ const NAMES: [(u32, &str); 8] = [
     (part::BUDGET_MODES, "budget modes"),
     (part::DISPATCH_AHEAD, "dispatch ahead"),
     (part::CALLS, "calls"),
+    (part::PCI, "PCI functions"),
 ];
 
 /// The parts that a description needs: bits of [`part`].
@@ -52,6 +53,7 @@ pub(super) fn needed(config: &Config) -> u32 {
         (part::READY_QUEUE, queue_in_hardware),
         (part::RESERVATION_CALLS, config.vms.iter().any(reserves)),
         (part::BUDGET_MODES, vcpus().any(has_mode)),
+        (part::PCI, config.vms.iter().any(|vm| !vm.pci.is_empty())),
         (
             part::DISPATCH_AHEAD,
             is_ahead(&system.dispatch_ahead) || vcpus().any(|vcpu| is_ahead(&vcpu.dispatch_ahead)),
@@ -62,13 +64,14 @@ pub(super) fn needed(config: &Config) -> u32 {
     .fold(0, |parts, (part, _)| parts | part)
 }
 
-/// The hypervisor that a system with these needs is started with: the base, or the one that has all parts, or, in
-/// on-chip memory, another one that has all parts. There are no others, so that each hypervisor that runs is one that
-/// the benches have measured.
+/// The hypervisor that a system with these needs is started with: the base, or the one that has all parts but PCI, or
+/// that and PCI, or, in on-chip memory, another one that has all parts but PCI. There are no others, so that each
+/// hypervisor that runs without PCI functions is one that the benches have measured.
 pub(super) const fn hypervisor(parts: u32, memory: HypervisorMemory) -> &'static str {
     match memory {
         HypervisorMemory::Onchip => HYPERVISOR_ONCHIP,
         HypervisorMemory::Main if parts == 0 => HYPERVISOR_BASE,
+        HypervisorMemory::Main if parts & part::PCI != 0 => HYPERVISOR_PCI,
         HypervisorMemory::Main => HYPERVISOR,
     }
 }

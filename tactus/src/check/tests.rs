@@ -13,7 +13,7 @@ use proptest::test_runner::TestRunner;
 use tempfile::TempDir;
 
 use super::{Verdict, of_tiles, summary, verdict};
-use crate::artifacts::{Artifacts, HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_ONCHIP};
+use crate::artifacts::{Artifacts, HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_ONCHIP, HYPERVISOR_PCI};
 use crate::config::{Config, Source};
 use crate::guest_image::GuestImage;
 use crate::problem::{Code, Problem, Weight};
@@ -46,7 +46,7 @@ pub(crate) fn files() -> TempDir {
     zboot[..2].copy_from_slice(b"MZ");
     zboot[4..16].copy_from_slice(b"zimg\x30\0\0\0\x10\0\0\0");
     zboot[48..52].copy_from_slice(b"\x28\xb5\x2f\xfd");
-    let contents: [(&str, Vec<u8>); 22] = [
+    let contents: [(&str, Vec<u8>); 23] = [
         ("packed.xz", b"\xfd7zXZ\0rest".to_vec()),
         ("vmlinuz.efi", zboot),
         ("riscv32.elf", riscv32),
@@ -104,6 +104,7 @@ pub(crate) fn files() -> TempDir {
         ("ramdisk", vec![0x55; 2 << 20]),
         (HYPERVISOR, hypervisor_file()),
         (HYPERVISOR_BASE, hypervisor_file()),
+        (HYPERVISOR_PCI, hypervisor_file()),
         // Of more text than there is on-chip memory.
         (
             HYPERVISOR_ONCHIP,
@@ -283,6 +284,8 @@ fault_tests! {
     kept_device = "kept-device",
     console_device = "console-device",
     bus_master = "bus-master",
+    no_pci = "no-pci",
+    pci_not_isolated = "pci-not-isolated",
     device_twice = "device-twice",
     guest_overlap = "guest-overlap",
     bad_interrupt = "bad-interrupt",

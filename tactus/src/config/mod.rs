@@ -11,7 +11,8 @@ mod warm;
 pub use model::{
     Accelerator, Accelerators, Chain, Channel, Class, Config, Costs, CriticalityLevel,
     DEFAULT_HOLD, DEFAULT_SLICE, Device, FileName, FlashArea, HypervisorMemory, Io, IoPolicies,
-    IoPolicy, IoPort, OnFault, Stimulus, System, Task, TimedIo, UartUse, Vcpu, Vm, Window,
+    IoPolicy, IoPort, OnFault, PciFunction, Stimulus, System, Task, TimedIo, UartUse, Vcpu, Vm,
+    Window,
 };
 pub use place::{NoPlace, Place, PlaceError};
 pub(crate) use reader::closest;

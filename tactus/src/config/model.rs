@@ -226,6 +226,8 @@ pub struct Vm {
     pub tasks: Vec<Task>,
     /// Devices passed through to it.
     pub devices: Vec<Device>,
+    /// PCI functions passed through to it.
+    pub pci: Vec<PciFunction>,
     /// Its virtual devices, behind which accelerators stand.
     pub accelerators: Vec<Accelerator>,
     /// Its ports to the I/O hypervisor.
@@ -257,6 +259,7 @@ impl Vm {
             vcpus: Vec::new(),
             tasks: Vec::new(),
             devices: Vec::new(),
+            pci: Vec::new(),
             accelerators: Vec::new(),
             io_ports: Vec::new(),
             timed_io: None,
@@ -391,6 +394,15 @@ pub struct Device {
     pub interrupts: Vec<At<u32>>,
     /// Whether the VM may have the device that carries the consoles.
     pub trusted: bool,
+}
+
+/// `[[vm.pci]]`: a PCI function passed through.
+#[derive(Clone, Debug)]
+pub struct PciFunction {
+    /// Where the table begins.
+    pub span: Span,
+    /// Its device number on bus 0.
+    pub slot: Option<At<u32>>,
 }
 
 /// `[[vm.accelerator]]`: a virtual device.

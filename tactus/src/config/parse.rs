@@ -9,8 +9,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::model::{
     Accelerator, Accelerators, Chain, Channel, Class, Config, Costs, CriticalityLevel, Device,
-    FileName, FlashArea, HypervisorMemory, Io, IoPolicies, IoPolicy, IoPort, OnFault, Stimulus,
-    System, Task, TimedIo, UartUse, Vcpu, Vm, Window,
+    FileName, FlashArea, HypervisorMemory, Io, IoPolicies, IoPolicy, IoPort, OnFault, PciFunction,
+    Stimulus, System, Task, TimedIo, UartUse, Vcpu, Vm, Window,
 };
 use super::reader::{Key, Meant, Reader, Table, Value, cure_of_unknown, meant_word};
 use super::source::{At, Source};
@@ -90,6 +90,7 @@ const VM: &[Key] = &[
     ("vcpu", ""),
     ("task", ""),
     ("device", ""),
+    ("pci", ""),
     ("accelerator", ""),
     ("io_port", ""),
     ("timed_io", ""),
@@ -139,6 +140,7 @@ const DEVICE: &[Key] = &[
     ("interrupts", "[11]"),
     ("trusted", "true"),
 ];
+const PCI: &[Key] = &[("slot", "1")];
 const ACCELERATOR: &[Key] = &[
     ("task", "\"qam16\""),
     ("vcpu", "0"),
@@ -666,6 +668,11 @@ fn read_vm(reader: &mut Reader, mut table: Table<'_>) -> Vm {
             .into_iter()
             .map(|device| read_device(reader, table.what(), device))
             .collect(),
+        pci: table
+            .tables(reader, ("pci", "vm.pci"), "PCI function", PCI)
+            .into_iter()
+            .map(|function| read_pci(reader, table.what(), function))
+            .collect(),
         accelerators: table
             .tables(
                 reader,
@@ -810,6 +817,16 @@ fn read_device(reader: &mut Reader, vm: &str, mut table: Table<'_>) -> Device {
     };
     table.finish(reader);
     device
+}
+
+fn read_pci(reader: &mut Reader, vm: &str, mut table: Table<'_>) -> PciFunction {
+    table.call(format!("a PCI function of {vm}"));
+    let function = PciFunction {
+        span: table.span(),
+        slot: table.required(reader, "slot"),
+    };
+    table.finish(reader);
+    function
 }
 
 fn read_accelerator(reader: &mut Reader, vm: &str, mut table: Table<'_>) -> Accelerator {

@@ -1,5 +1,8 @@
 //! The system blob of a plan: `abi`'s tables, filled in.
 
+use std::collections::BTreeSet;
+
+use tactus_abi::blob::pci::{PciFunction, PciHost};
 use tactus_abi::blob::warm::WarmRange;
 use tactus_abi::blob::{
     self, Blob, ChannelEnd, Class, Hart, Header, Interrupt, MAGIC, NONE, Name, OnFault, Region,
@@ -24,6 +27,7 @@ pub(super) fn blob(plan: &Plan, sources: &[Vec<u64>]) -> Result<Vec<u8>, blob::E
     for (index, (vm, sources)) in (0u32..).zip(plan.vms.iter().zip(sources)) {
         tables.add_vm(plan, index, vm, sources);
     }
+    tables.add_pci(plan);
     for hart in 0..plan.harts {
         tables.harts.push(Hart {
             id: plan.profile.harts.first_id + u64::from(hart),
@@ -70,6 +74,9 @@ struct Tables {
     interrupts: Vec<Interrupt>,
     channel_ends: Vec<ChannelEnd>,
     warm_ranges: Vec<WarmRange>,
+    /// One, where VMs have functions.
+    pci_host: Vec<PciHost>,
+    pci_functions: Vec<PciFunction>,
 }
 
 impl Tables {
@@ -111,9 +118,13 @@ impl Tables {
                     size: segment.bytes.len() as u64,
                 }),
         );
-        let own = vm.devices.iter().flat_map(|device| &device.interrupts);
+        let devices = vm.devices.iter().flat_map(|device| &device.interrupts);
+        let functions = vm.functions.iter().map(|function| function.interrupt);
+        // Functions of one VM may share a line.
+        let lines: BTreeSet<u32> = functions.collect();
+        let own = devices.copied().chain(lines);
         self.interrupts
-            .extend(own.map(|&source| Interrupt { source, vm: index }));
+            .extend(own.map(|source| Interrupt { source, vm: index }));
         self.channel_ends
             .extend(vm.channels.iter().map(|end| ChannelEnd {
                 peer_vm: end.peer as u32,
@@ -122,6 +133,28 @@ impl Tables {
                 message_size: plan.channels[end.channel].message_size as u16,
                 call_ticks: call_ticks(plan, index, end),
             }));
+    }
+
+    /// The PCI host and the functions that VMs have, by slot.
+    fn add_pci(&mut self, plan: &Plan) {
+        for (vm, of) in (0u32..).zip(&plan.vms) {
+            let functions = of.functions.iter().map(|function| PciFunction {
+                vm,
+                slot: function.slot,
+                window: function.window.start,
+                window_size: function.window.size(),
+            });
+            self.pci_functions.extend(functions);
+        }
+        self.pci_functions.sort_by_key(|function| function.slot);
+        let host = plan.profile.pci.as_ref();
+        let host = host.filter(|_| !self.pci_functions.is_empty());
+        let host = host.and_then(|host| Some((host, host.iommu.as_ref()?)));
+        self.pci_host.extend(host.map(|(host, iommu)| PciHost {
+            ecam: host.ecam.0,
+            iommu: iommu.address.0,
+            functions: self.pci_functions.len() as u64,
+        }));
     }
 
     /// The VM's vCPUs, and the places of those that it may make at run time.
@@ -191,6 +224,8 @@ impl Tables {
             of(&self.interrupts),
             of(&self.channel_ends),
             of(&self.warm_ranges),
+            of(&self.pci_host),
+            of(&self.pci_functions),
         ]
         .concat()
     }

@@ -50,6 +50,8 @@ pub struct Image {
     pub line: ConsoleLine,
     /// The interrupts of devices that VMs have.
     pub interrupts: Vec<GivenInterrupt>,
+    /// The PCI functions that VMs have: slot, and the VM's name.
+    pub slots: Vec<(u32, String)>,
     /// How often at most a device interrupts a real-time vCPU's hart.
     pub service_period: Nanoseconds,
     /// The hypervisor's ELF file, for its section sizes and symbols.
@@ -130,6 +132,7 @@ pub fn build(verdict: Verdict) -> Result<Image, Refusal> {
         design: plan.design.clone(),
         line: plan.line,
         interrupts: plan.interrupts(),
+        slots: slots(&plan),
         service_period: plan.profile.overheads.service_period,
         hypervisor,
         guests: verdict.guests,
@@ -139,6 +142,15 @@ pub fn build(verdict: Verdict) -> Result<Image, Refusal> {
             ..accelerators
         }),
     })
+}
+
+fn slots(plan: &Plan) -> Vec<(u32, String)> {
+    let vms = plan.vms.iter();
+    vms.flat_map(|vm| {
+        let functions = vm.functions.iter();
+        functions.map(|function| (function.slot, vm.name.clone()))
+    })
+    .collect()
 }
 
 fn memory(plan: &Plan, vm: &plan::Vm) -> Region {

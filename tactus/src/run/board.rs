@@ -18,6 +18,7 @@ use tactus_board::account::{Doing, Spent};
 use tactus_board::board::{self as engine, Board, MemoryModel, Pace};
 use tactus_board::bus::Stop;
 use tactus_board::devices::Console;
+use tactus_board::devices::virtio::Sent;
 use tactus_board::fabric::{Model, Waves};
 use tactus_board::fault::Fault;
 use tactus_board::gdb::{self, Server};
@@ -70,6 +71,8 @@ mod watch;
 
 /// The board of a system of another machine, where none is named.
 pub const DEFAULT_PROFILE: &str = "soc";
+/// The same of a system whose VMs have PCI functions.
+const PCI_PROFILE: &str = "soc-pci";
 /// Virtual time from one look at the run to the next.
 const SLICE: Femtoseconds = Femtoseconds(Femtoseconds::SECOND.0 / 10_000);
 /// Virtual time that a run ends at, at the latest: a second before the board's clock is at its end.
@@ -184,9 +187,12 @@ impl Options {
     /// There is no such profile, or the design's model is not to be had.
     pub fn of(image: &Image, profile: Option<&str>) -> miette::Result<Self> {
         let platform = Profile::names().find(|name| *name == image.platform);
-        let mut options = Self::new(boot::profile(
-            profile.or(platform).unwrap_or(DEFAULT_PROFILE),
-        )?);
+        let default = if image.slots.is_empty() {
+            DEFAULT_PROFILE
+        } else {
+            PCI_PROFILE
+        };
+        let mut options = Self::new(boot::profile(profile.or(platform).unwrap_or(default))?);
         if let Some(design) = &image.design {
             options.fabric = Some(Fabric::of(design)?);
         }
@@ -564,6 +570,8 @@ struct Run {
     is_stepped: bool,
     /// All that was written so far, where it is kept.
     written: Written,
+    /// Where the frames go that network cards send.
+    sent: Vec<(PathBuf, Sent)>,
     /// Why the snapshot could not be written.
     snapshot_error: Option<String>,
 }
@@ -605,6 +613,7 @@ impl Run {
         }
         let (mut board, console) = setup::board(&options.profile, &wanted, Vec::new())
             .map_err(|error| unfit(error.to_string()))?;
+        let sent = plan.functions.plug(&mut board, unfit)?;
         let lines = match (wanted.spare_uart, plan.line.vm()) {
             (Some(spare), Some(vm)) => Lines::two(spare, console, vm),
             _ => Lines::one(console),
@@ -697,6 +706,7 @@ impl Run {
             keeps_output: false,
             is_stepped: false,
             written: Written::default(),
+            sent,
             snapshot_error: None,
         })
     }
@@ -791,12 +801,19 @@ impl Run {
             .board
             .fabric()
             .map_or(Ok(()), |fabric| fabric.take_waves());
+        let written = self
+            .sent
+            .iter()
+            .try_for_each(|(path, sent)| boot::write_frames(path, sent));
         let end = match (self.snapshot_error.take(), waves) {
             (Some(error), _) => End::Failed(format!("the snapshot could not be written: {error}")),
             (None, Err(error)) => {
                 End::Failed(format!("the waveforms could not be written: {error}"))
             }
-            (None, Ok(())) => end,
+            (None, Ok(())) => match written {
+                Err(error) => End::Failed(format!("the frames could not be written: {error}")),
+                Ok(()) => end,
+            },
         };
         if let Some(trace) = self.trace.take()
             && let Err(error) = trace.finish(self.now)

@@ -1,6 +1,7 @@
 //! What has been seen of a run: every record and console, within bounds that no guest can exceed.
 
 use std::collections::BTreeMap;
+use tactus_abi::blob::pci::SLOTS;
 
 use tactus_abi::hypercall::JobRecord;
 
@@ -85,6 +86,8 @@ pub struct VmJournal {
     pub jobs: BTreeMap<u64, JobRecord>,
     /// How often each vCPU has left a hart for user level only for its kernel, by number.
     pub kernel_entries: BTreeMap<u64, u64>,
+    /// Accesses of its PCI functions that the IOMMU has refused, as was told last of each slot.
+    pub refused_dma: BTreeMap<u64, u64>,
     /// The phases it announced.
     pub phases: Vec<String>,
     /// Names of the checks that held.
@@ -234,6 +237,7 @@ impl Journal {
                     may_load: false,
                     faults: 0,
                     restarts: 0,
+                    refused_dma: BTreeMap::new(),
                     jobs: BTreeMap::new(),
                     kernel_entries: BTreeMap::new(),
                     phases: Vec::new(),
@@ -495,6 +499,15 @@ impl Journal {
                         || vm.kernel_entries.contains_key(vcpu))
                 {
                     vm.kernel_entries.insert(*vcpu, *kernel_entries);
+                }
+            }
+            LogRecord::RefusedDma {
+                vm, slot, count, ..
+            } => {
+                if let Some(vm) = self.vm_mut(vm)
+                    && *slot < u64::from(SLOTS)
+                {
+                    vm.refused_dma.insert(*slot, *count);
                 }
             }
             LogRecord::Lost { stream, bytes } => {

@@ -99,7 +99,11 @@ pub fn start(plan: &Plan) -> Result<Box<dyn Machine>, Error> {
             let vm = plan.vms[vm].clone();
             return Err(Error::NoSpareUart { vm });
         }
-        Platform::Qemu => Box::new(qemu::Machine::start(&plan.launch, plan.limit)?),
+        Platform::Qemu => Box::new(qemu::Machine::start(
+            &plan.launch,
+            &plan.functions,
+            plan.limit,
+        )?),
         Platform::Board(options) => Box::new(board::Machine::start(plan, options)?),
     })
 }

@@ -23,6 +23,7 @@ use crate::config::Config;
 use crate::illegal;
 use crate::image::{self, Image};
 use crate::junit::{self, Case, Ended, Suite};
+use crate::problem::count as count_of;
 use crate::report;
 use crate::report::page::About;
 use crate::tiles;
@@ -32,6 +33,7 @@ use board::probe::{Place, Probe};
 use board::storms::Watched;
 use board::{Marker, Options};
 use console::Framer;
+use functions::Functions;
 use heartbeat::Heartbeat;
 use machine::{Launch, Platform};
 use qemu::QEMU;
@@ -45,6 +47,7 @@ pub mod board;
 pub mod console;
 pub mod debugger;
 pub mod ends;
+pub mod functions;
 pub(crate) mod heartbeat;
 pub mod journal;
 pub mod machine;
@@ -163,6 +166,9 @@ pub enum Error {
         /// The awaited one.
         until: String,
     },
+    /// The machine's PCI functions are not those that the system needs, or that it can have.
+    #[error("{0}")]
+    Functions(String),
     /// A VM that the system does not have.
     #[error("the system has no VM \"{name}\"; its VMs are: {known}")]
     NoSuchVm {
@@ -273,6 +279,7 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
     let about = About::of(&arguments.file).planned(verdict.plan.as_ref());
     let boot = image::build_judged(verdict).and_then(Boot::of_image)?;
     let mut plan = boot.plan.clone();
+    plan.functions = functions(arguments, &boot.image)?;
     plan.limit = arguments.limit;
     plan.host_limit = arguments.host_limit;
     plan = plan.on(platform(arguments, &boot.image)?);
@@ -388,6 +395,25 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
         _ => {}
     }
     Ok(outcome.exit_code())
+}
+
+/// The machine's PCI functions; each slot that a VM has needs one.
+fn functions(arguments: &RunArguments, image: &Image) -> miette::Result<Functions> {
+    let functions = Functions {
+        disks: arguments.pci_disk.clone(),
+        nets: arguments.pci_net.clone(),
+    };
+    // What is no file, is said here rather than by the machine.
+    boot::disks("--pci-disk", &functions.disks)?;
+    let count = functions.count();
+    match image.slots.iter().find(|(slot, _)| *slot as usize > count) {
+        Some((slot, vm)) => Err(miette!(
+            help = "give the machine one for each slot from 1 on: --pci-disk FILE for a disk, and behind these --pci-net ENDS for a network card",
+            "VM `{vm}` has the PCI function in slot {slot}, and the machine has {}",
+            count_of(count, "function")
+        )),
+        None => Ok(functions),
+    }
 }
 
 /// The script that the arguments want. `console`: the VM of `--console`.

@@ -15,6 +15,7 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::Error;
 use super::board::find_firmware;
+use super::functions::Functions;
 use super::machine::{self, End, Launch, Output, SEED};
 use crate::config::Nanoseconds;
 
@@ -50,10 +51,15 @@ const MESSAGES_MAX: usize = 16 * 1024;
 
 /// The command line. One instruction takes one virtual nanosecond and waiting takes no host time,
 /// so that a run repeats exactly (`docs/src/reference/running.md`).
-fn command(launch: &Launch, clock: &Clock, firmware: &Path) -> Command {
+fn command(launch: &Launch, functions: &Functions, clock: &Clock, firmware: &Path) -> Command {
     let mut command = Command::new(QEMU);
+    let machine = if functions.is_empty() {
+        "virt"
+    } else {
+        "virt,iommu-sys=on"
+    };
     command
-        .args(["-M", "virt", "-cpu", "rv64,h=true"])
+        .args(["-M", machine, "-cpu", "rv64,h=true"])
         .arg("-smp")
         .arg(launch.harts.to_string())
         .arg("-m")
@@ -81,6 +87,7 @@ fn command(launch: &Launch, clock: &Clock, firmware: &Path) -> Command {
                 "filter-buffer,id=turn,netdev=turns,queue=all,interval={TURN_US}"
             ));
     }
+    functions.add_to(&mut command);
     clock.add_to(&mut command);
     command
 }
@@ -100,12 +107,19 @@ pub struct Machine {
 impl Machine {
     /// Starts a machine that ends at the limit of virtual time, where there is one. It ends with the calling thread at the
     /// latest.
-    pub(super) fn start(launch: &Launch, limit: Option<Nanoseconds>) -> Result<Self, Error> {
+    pub(super) fn start(
+        launch: &Launch,
+        functions: &Functions,
+        limit: Option<Nanoseconds>,
+    ) -> Result<Self, Error> {
+        if let Some(reason) = functions.unfit_for_qemu() {
+            return Err(Error::Functions(reason.to_owned()));
+        }
         if mpv::is_ignored() {
             return Err(Error::QemuIgnoresMpv);
         }
         let clock = Clock::new(limit).map_err(Error::Start)?;
-        let mut machine = Self::spawn(command(launch, &clock, &find_firmware()?))?;
+        let mut machine = Self::spawn(command(launch, functions, &clock, &find_firmware()?))?;
         machine.clock = Some(clock.started());
         Ok(machine)
     }

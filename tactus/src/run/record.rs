@@ -213,6 +213,21 @@ pub enum LogRecord {
         /// How often since boot.
         kernel_entries: u64,
     },
+    /// The IOMMU has refused an access of a VM's PCI function. Written of the first, the second, the fourth and so on.
+    RefusedDma {
+        /// The VM.
+        vm: String,
+        /// The function's device number.
+        slot: u64,
+        /// Why, as in `scause`, or from 256 on the IOMMU's own causes.
+        cause: u64,
+        /// Its address.
+        address: u64,
+        /// How many there were by now of this function.
+        count: u64,
+        /// When it was seen.
+        time: u64,
+    },
     /// Console bytes that did not fit their buffer.
     Lost {
         /// The stream they were meant for.
@@ -245,6 +260,7 @@ impl LogRecord {
             | Self::Start { time, .. }
             | Self::Restart { time, .. }
             | Self::Jobs { time, .. }
+            | Self::RefusedDma { time, .. }
             | Self::Off { time, .. }
             | Self::End { time } => Some(*time),
             Self::Fault(fault) => Some(fault.time),
@@ -393,6 +409,14 @@ pub fn parse_log(text: &str) -> Result<LogRecord, Malformed> {
             },
             hart: fields.number("hart")?,
             ticks: fields.number("ticks")?,
+        }),
+        "dma" => Ok(LogRecord::RefusedDma {
+            vm: fields.name("vm")?,
+            slot: fields.number("slot")?,
+            cause: fields.number("cause")?,
+            address: fields.number("address")?,
+            count: fields.number("count")?,
+            time: time()?,
         }),
         "lost" => Ok(LogRecord::Lost {
             stream: fields.number("stream")?,

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::Error;
 use super::board::{self, storms::Watched};
 use super::console::{Carriage, Consoles, Line, Piece, Source};
+use super::functions::Functions;
 use super::journal::{Failure, Journal, Seen};
 use super::machine::{self, End, Launch, Machine, Output, Platform};
 use super::pulses::{self, Exactness};
@@ -45,6 +46,8 @@ pub struct Plan {
     pub line: ConsoleLine,
     /// The interrupts whose storms are told, where the machine is the board.
     pub storms: Watched,
+    /// The machine's PCI functions.
+    pub functions: Functions,
     /// Index of the VM that the run ends with.
     pub until: Option<usize>,
     /// Virtual time since reset after which the run ends.
@@ -68,6 +71,7 @@ impl Plan {
             carriage,
             line: ConsoleLine::default(),
             storms: Watched::default(),
+            functions: Functions::default(),
             until: None,
             limit: None,
             host_limit: None,

@@ -290,6 +290,17 @@ fn in_words(record: &LogRecord, journal: &Journal) -> Option<String> {
             OffReason::Fault => format!("{}: {vm} is off after a fault", at(time)),
             OffReason::Refused => format!("{}: {vm} is refused", at(time)),
         },
+        LogRecord::RefusedDma {
+            vm,
+            slot,
+            cause,
+            address,
+            count,
+            time,
+        } => format!(
+            "{}: the PCI function in slot {slot} of {vm} was refused an access at {address:#x} (cause {cause}); {count} so far",
+            at(time)
+        ),
         LogRecord::Lost { stream, bytes } => {
             format!("{bytes} bytes of console stream {stream} lost")
         }

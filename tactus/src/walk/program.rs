@@ -7,7 +7,11 @@ use rustc_demangle::demangle;
 use tactus_board::decode::{Instruction, Operation, decode, length};
 
 /// The crate's name in other builds of the hypervisor.
-const BUILDS: [&str; 2] = ["tactus_hypervisor_base::", "tactus_hypervisor_onchip::"];
+const BUILDS: [&str; 3] = [
+    "tactus_hypervisor_base::",
+    "tactus_hypervisor_onchip::",
+    "tactus_hypervisor_pci::",
+];
 
 /// An executable program.
 #[derive(Debug, Default)]

@@ -1,8 +1,8 @@
 //! The IOMMU that PCI functions are behind (RISC-V IOMMU Architecture Specification 1.0; sections are its own).
 //!
-//! A function that a VM has is translated by the VM's own second stage; all others are refused, as their device contexts
-//! are not valid. No interrupt is used: what is refused waits in the fault queue until the VM concerned has time for it,
-//! so that no function interrupts anyone by faults.
+//! A function that a VM has is translated by the VM's own second stage; all others are refused, as their device
+//! contexts are not valid. No interrupt is used: what is refused waits in the fault queue until the VM concerned has
+//! time for it, so that no function interrupts a hart by faults.
 
 use super::{fence_device, now};
 use crate::arena::{Arena, Exhausted};
@@ -29,7 +29,8 @@ const MSI_FLAT: u64 = 1 << 22;
 const BUSY: u64 = 1 << 4;
 const MODE: u64 = 0xf;
 const LEVELS_MAX: u64 = 3;
-/// `cqcsr` and `fqcsr` (sections 5.15 and 5.16): enabled, on; records lost by a fault of memory or as the queue was full.
+/// `cqcsr` and `fqcsr` (sections 5.15 and 5.16): enabled, on; records lost by a fault of memory or as the queue was
+/// full.
 const ENABLE: u32 = 1 << 0;
 const ON: u32 = 1 << 16;
 const LOST: u32 = 3 << 8;
@@ -267,8 +268,8 @@ impl Iommu {
         self.done.load(Ordering::Acquire).wrapping_sub(fence) as i32 >= 0
     }
 
-    /// Takes the oldest record of the fault queue. `None`: there is none. Records that found the queue full are lost; the
-    /// next ones are written again.
+    /// Takes the oldest record of the fault queue. `None`: there is none. Records that found the queue full are lost;
+    /// the next ones are written again.
     pub fn take_fault(&self) -> Option<Fault> {
         let mut queues = self.queues.lock();
         if self.read_word(FQT) as usize == queues.head {

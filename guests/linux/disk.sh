@@ -1,0 +1,30 @@
+#!/bin/sh
+# Makes the initramfs of a Linux guest with a disk and a network card: the one without, and behind it an archive of their
+# drivers and of ./disk, which loads them. The kernel unpacks both.
+#
+# usage: disk.sh PACKAGES INITRAMFS OUTPUT
+#
+# PACKAGES is as for initramfs.sh, INITRAMFS what that has made.
+set -eu
+
+packages=$1
+initramfs=$2
+output=$3
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+chmod 755 "$root"
+
+mkdir -p "$root/lib/modules"
+for module in "$packages"/usr/lib/modules/*/kernel/*/*.ko.xz "$packages"/usr/lib/modules/*/kernel/*/*/*.ko.xz; do
+    name=${module##*/}
+    [ ! -e "$module" ] || xz -dc "$module" >"$root/lib/modules/${name%.xz}"
+done
+install -m 755 "$here/disk" "$root/disk"
+
+find "$root" -exec touch -h -d @0 {} +
+{
+    cat "$initramfs"
+    (cd "$root" && find . | LC_ALL=C sort | cpio --quiet -o -H newc --reproducible --owner=+0:+0)
+} >"$output.new"
+mv "$output.new" "$output"
