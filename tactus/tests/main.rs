@@ -36,6 +36,7 @@ mod onchip;
 mod own_guests;
 mod page;
 mod paths;
+mod pci;
 mod progress;
 mod ready_queue;
 mod refusal;
