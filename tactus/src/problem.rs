@@ -169,6 +169,8 @@ codes! {
     InterruptTwice = "interrupt-twice", Error;
     /// Calls within calls, too many in a row.
     CallDepth = "call-depth", Error;
+    /// A VM that serves calls and has an accelerator.
+    ServedAccelerator = "served-accelerator", Error;
     /// Channels larger than the addresses kept for them.
     ChannelSpace = "channel-space", Error;
     /// A list of warm lines that the vCPU cannot have.

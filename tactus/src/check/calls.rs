@@ -4,7 +4,7 @@ use tactus_abi::blob::limit;
 
 use super::judge::Judge;
 use crate::config::{self, At, Config, Nanoseconds, Span};
-use crate::problem::Code;
+use crate::problem::{Code, Problem};
 
 /// The longest time that a call may be given: no real-time vCPU has the hart meanwhile.
 const MOST: Nanoseconds = Nanoseconds(1_000_000);
@@ -32,6 +32,20 @@ pub(super) fn time(judge: &mut Judge<'_>, channel: &config::Channel, title: &str
 pub(super) fn check(judge: &mut Judge<'_>) {
     let config = judge.config;
     let links = links(config);
+    for link in &links {
+        let server = &config.vms[link.server];
+        let Some(accelerator) = server.accelerators.first() else {
+            continue;
+        };
+        // Harts that ran the service keep its translations, and are not told when a page is closed.
+        let problem = Problem::new(
+            Code::ServedAccelerator,
+            format!("{} serves calls and has an accelerator", server.title()),
+            "let another VM serve the calls, or give the accelerator to another one",
+        );
+        let problem = problem.at(judge.source(), &accelerator.span, "its accelerator");
+        judge.add(problem.at(judge.source(), link.span, "these calls are served by it"));
+    }
     let depths = depths(&links, config.vms.len());
     for (vm, depth) in depths.into_iter().enumerate() {
         let Some(link) = links.iter().find(|link| link.caller == vm) else {

@@ -291,6 +291,7 @@ fault_tests! {
     bad_interrupt = "bad-interrupt",
     interrupt_twice = "interrupt-twice",
     call_depth = "call-depth",
+    served_accelerator = "served-accelerator",
     channel_space = "channel-space",
     no_artifact = "no-artifact",
     tiles = "tiles",
