@@ -2,7 +2,7 @@
 //!
 //! The hart's scheduler does not know of it: the vCPU that calls stays the current one, and whatever interrupts meanwhile waits.
 //! That is not long: each call has a limit, after which it is a fault of the VM that serves, and admission counts it in. A service has no
-//! vCPU, so that there is none to wake, to give a priority, or to wait behind: each call has the priority of the vCPU that makes it.
+//! vCPU of its own: none is woken, given a priority or waited for, and each call has the priority of the vCPU that makes it.
 //!
 //! **Protocol V3, services.** A [`Service`] is used by the hart that has its lock, from when a call is let in to its end, guest included: calls of a
 //! VM are one after the other, first come, first served. Waits are bounded, as no chain of calls comes back (the blob's `check_calls`): locks are taken in the order of a

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use tactus::attack::run::Unfit;
-use tactus::columns::Output;
 use tactus::faults::description::Campaign;
 use tactus::faults::results;
 use tactus::faults::run::Subject;
@@ -14,6 +13,7 @@ use tactus::sweep as tool;
 
 use crate::artifacts;
 use crate::error::{Kind, bad, error, of_diagnostic, of_report};
+use crate::long::{self, Watch};
 use crate::sweep::text_of;
 use crate::system::{System, refused};
 use crate::table::Table;
@@ -60,12 +60,7 @@ pub fn faults(
     campaign.runs = runs.unwrap_or(campaign.runs);
     campaign.seed = seed.unwrap_or(campaign.seed);
     let workers = jobs.and_then(NonZero::new).unwrap_or_else(tool::workers);
-    let file = output
-        .as_deref()
-        .map(|path| Output::prepare(path, "output"));
-    let file = file
-        .transpose()
-        .map_err(|report| of_report(py, Kind::BadArgument, &report))?;
+    let file = long::output(py, output.as_deref())?;
     let subject = py
         .detach(|| Subject::of(campaign))
         .map_err(|unfit| match unfit {
@@ -80,41 +75,19 @@ pub fn faults(
         None => Done::nothing(),
         Some(path) => kept(path).map_err(|report| of_report(py, Kind::BadArgument, &report))?,
     };
-    let mut interrupt = None;
-    let mut told = None;
+    let mut watch = Watch::new(progress);
     let whole = py.detach(|| {
         work::carry_out(&subject, &mut done, workers, &mut |state| {
-            if interrupt.is_some() {
-                return false;
-            }
-            let looked = Python::attach(|py| {
-                py.check_signals()?;
-                if let Some(progress) = progress.as_ref().filter(|_| told != Some(state.done)) {
-                    told = Some(state.done);
-                    progress.call1(py, (state.done, state.all))?;
-                }
-                Ok(())
-            });
-            interrupt = looked.err();
-            interrupt.is_none()
+            watch.look(state.done as u64, state.all as u64)
         })
     });
     let whole = whole.map_err(|report| of_report(py, Kind::Tactus, &report))?;
-    if let Some(interrupt) = interrupt {
-        return Err(interrupt);
-    }
+    watch.end()?;
     if !whole {
         return Err(error(py, Kind::Tactus, "the campaign was cancelled", None));
     }
     let rows = done.into_rows();
     let rows = rows.map_err(|report| of_report(py, Kind::Tactus, &report))?;
     let columns = results::columns(subject.campaign(), &rows);
-    if let Some(file) = file {
-        let bytes = columns
-            .parquet()
-            .map_err(|reason| error(py, Kind::Tactus, &reason.to_string(), None))?;
-        file.write(&bytes)
-            .map_err(|report| of_report(py, Kind::Tactus, &report))?;
-    }
-    Table::of(&columns)
+    long::found(py, &columns, file)
 }

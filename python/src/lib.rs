@@ -12,6 +12,7 @@
 //! | `state` | `Hart`, `Vm` and `Snapshot` |
 //! | `sweep` | systems run with all combinations of what is varied |
 //! | `faults` | campaigns of faults |
+//! | `long` | what these two share: progress, Ctrl-C, a file of the results |
 //! | `table` | `Table`: columns that others take over as Arrow |
 //! | `tables` | records, samples, cycles, hits and pins as tables |
 //! | `plot` | `Plot`: pictures as SVG |
@@ -22,6 +23,7 @@ mod artifacts;
 mod board;
 mod error;
 mod faults;
+mod long;
 mod path;
 mod plot;
 mod state;

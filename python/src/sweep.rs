@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
-use tactus::columns::Output;
 use tactus::sweep::description::{Base, Sweep};
 use tactus::sweep::work::{self, End};
 use tactus::sweep::{self as tool, results};
 use toml_edit::{DocumentMut, Item};
 
 use crate::error::{Kind, bad, error, of_diagnostic, of_report};
+use crate::long::{self, Watch};
 use crate::system::System;
 use crate::table::Table;
 use crate::{artifacts, value};
@@ -87,35 +87,15 @@ pub fn sweep(
         None => tool::workers(),
         Some(jobs) => NonZero::new(jobs).ok_or_else(|| bad(py, "`jobs` is at least 1", None))?,
     };
-    let file = output
-        .as_deref()
-        .map(|path| Output::prepare(path, "output"));
-    let file = file
-        .transpose()
-        .map_err(|report| of_report(py, Kind::BadArgument, &report))?;
-    let mut interrupt = None;
-    let mut told = 0;
+    let file = long::output(py, output.as_deref())?;
+    let mut watch = Watch::new(progress);
     let end = py.detach(|| {
         work::carry_out(&sweep, workers, strict, &mut |state| {
-            if interrupt.is_some() {
-                return false;
-            }
-            let looked = Python::attach(|py| {
-                py.check_signals()?;
-                if let Some(progress) = progress.as_ref().filter(|_| state.done != told) {
-                    told = state.done;
-                    progress.call1(py, (state.done, state.most))?;
-                }
-                Ok(())
-            });
-            interrupt = looked.err();
-            interrupt.is_none()
+            watch.look(state.done, state.most)
         })
     });
     let end = end.map_err(|report| of_report(py, Kind::Tactus, &report))?;
-    if let Some(interrupt) = interrupt {
-        return Err(interrupt);
-    }
+    watch.end()?;
     let rows = match end {
         End::Rows(rows) => rows,
         End::Strict(row) => {
@@ -125,12 +105,5 @@ pub fn sweep(
         End::Cancelled => return Err(error(py, Kind::Tactus, "the sweep was cancelled", None)),
     };
     let columns = results::columns(&sweep, &rows);
-    if let Some(file) = file {
-        let bytes = columns
-            .parquet()
-            .map_err(|reason| error(py, Kind::Tactus, &reason.to_string(), None))?;
-        file.write(&bytes)
-            .map_err(|report| of_report(py, Kind::Tactus, &report))?;
-    }
-    Table::of(&columns)
+    long::found(py, &columns, file)
 }

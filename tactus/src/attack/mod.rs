@@ -20,7 +20,6 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crate::check;
 use crate::cli::AttackArguments;
 use crate::config::Nanoseconds;
 use crate::progress::Progress;
@@ -43,14 +42,7 @@ pub fn command(arguments: &AttackArguments) -> ExitCode {
     match attack(arguments) {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) => ExitCode::from(1),
-        Err(Unfit::Refused(verdict)) => {
-            check::print_problems(&verdict.problems);
-            check::exit_code(&verdict)
-        }
-        Err(Unfit::Other(report)) => {
-            eprintln!("{report:?}");
-            ExitCode::from(2)
-        }
+        Err(unfit) => unfit.tell(),
     }
 }
 

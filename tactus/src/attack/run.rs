@@ -4,6 +4,7 @@
 //! the run lasts the time that is asked for.
 
 use std::path::Path;
+use std::process::ExitCode;
 
 use miette::{WrapErr, miette};
 use tactus_board::profile::Profile;
@@ -94,6 +95,22 @@ pub enum Unfit {
     Refused(Box<check::Verdict>),
     /// Something else.
     Other(miette::Report),
+}
+
+impl Unfit {
+    /// Says it on stderr, and gives the exit code for it.
+    pub fn tell(self) -> ExitCode {
+        match self {
+            Self::Refused(verdict) => {
+                check::print_problems(&verdict.problems);
+                check::exit_code(&verdict)
+            }
+            Self::Other(report) => {
+                eprintln!("{report:?}");
+                ExitCode::from(2)
+            }
+        }
+    }
 }
 
 impl From<miette::Report> for Unfit {

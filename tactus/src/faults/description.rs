@@ -1,17 +1,16 @@
 //! A campaign of faults as data: its file, read and judged.
 
+use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::{fmt, fs};
 
 use serde::Deserialize;
 use tactus_board::board::{MemoryModel, Pace};
 use toml::Spanned;
 
 use crate::config::{Nanoseconds, Source};
-use crate::problem::io_reason;
 use crate::run::machine::SEED;
-use crate::sweep::description::{Base, Invalid, Reader, base};
+use crate::sweep::description::{Base, Invalid, Reader, base, text};
 
 /// Runs that a campaign has at most.
 pub const RUNS_MAX: u32 = 10_000_000;
@@ -264,14 +263,7 @@ impl Campaign {
     /// # Errors
     /// It cannot be read or is not in order.
     pub fn read(path: &Path) -> miette::Result<Self> {
-        let text = fs::read_to_string(path).map_err(|error| {
-            miette::miette!(
-                help = "name a file that describes a campaign of faults",
-                "{} cannot be read: {}",
-                path.display(),
-                io_reason(&error)
-            )
-        })?;
+        let text = text(path, "a campaign of faults")?;
         let directory = path.parent().unwrap_or(Path::new(""));
         Ok(Self::parse(&path.to_string_lossy(), text, directory, None)?)
     }

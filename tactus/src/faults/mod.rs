@@ -21,7 +21,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use miette::{IntoDiagnostic, miette};
 
 use crate::attack::run::Unfit;
-use crate::check;
 use crate::cli::FaultsArguments;
 use crate::columns::Outputs;
 use crate::progress::Progress;
@@ -47,14 +46,7 @@ const INTERRUPTED: u8 = 130;
 pub fn command(arguments: &FaultsArguments) -> ExitCode {
     match faults(arguments) {
         Ok(code) => ExitCode::from(code),
-        Err(Unfit::Refused(verdict)) => {
-            check::print_problems(&verdict.problems);
-            check::exit_code(&verdict)
-        }
-        Err(Unfit::Other(report)) => {
-            eprintln!("{report:?}");
-            ExitCode::from(2)
-        }
+        Err(unfit) => unfit.tell(),
     }
 }
 

@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 
 use super::run::{Row, Subject};
 use crate::problem::io_reason;
+use crate::sweep::work::pace;
 
 /// Runs that a thread takes at once: it goes through the window without a fault once for them.
 const CHUNK: usize = 50;
@@ -161,13 +162,8 @@ impl State {
     /// In words: how many, how fast, how long still.
     pub fn text(&self) -> String {
         let mut text = format!("{} of {} runs", self.done, self.all);
-        let seconds = self.since.elapsed().as_secs_f64();
-        let new = self.done - self.before;
-        if new > 0 && seconds > 0.0 {
-            let rate = new as f64 / seconds;
-            let left = (self.all - self.done) as f64 / rate;
-            text += &format!(", {rate:.1} a second, {:.0} s left", left.ceil());
-        }
+        let new = (self.done - self.before) as u64;
+        text += &pace(new, (self.all - self.done) as u64, self.since);
         if self.bad > 0 {
             text += &format!(", {} escaped or hung", self.bad);
         }

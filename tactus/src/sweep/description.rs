@@ -230,14 +230,7 @@ impl Sweep {
     /// # Errors
     /// It cannot be read or is not in order, or its system cannot be read.
     pub fn read(path: &Path) -> miette::Result<Self> {
-        let text = fs::read_to_string(path).map_err(|error| {
-            miette::miette!(
-                help = "name a file that describes a sweep",
-                "{} cannot be read: {}",
-                path.display(),
-                io_reason(&error)
-            )
-        })?;
+        let text = text(path, "a sweep")?;
         let directory = path.parent().unwrap_or(Path::new(""));
         Ok(Self::parse(&path.to_string_lossy(), text, directory, None)?)
     }
@@ -537,6 +530,21 @@ fn set_all(document: &mut DocumentMut, places: &[Place], put: &Value) -> Result<
         set.map_err(|error| error.to_string())?;
     }
     Ok(())
+}
+
+/// What is in the file that describes `what`.
+///
+/// # Errors
+/// It cannot be read.
+pub(crate) fn text(path: &Path, what: &str) -> miette::Result<String> {
+    fs::read_to_string(path).map_err(|error| {
+        miette::miette!(
+            help = format!("name a file that describes {what}"),
+            "{} cannot be read: {}",
+            path.display(),
+            io_reason(&error)
+        )
+    })
 }
 
 /// The description of the system in the file that `path` names, relative to `directory`.

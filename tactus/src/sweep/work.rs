@@ -37,22 +37,28 @@ impl State {
             done, most, errors, ..
         } = self;
         let mut text = format!("{done} of {most} runs");
-        let seconds = self.since.elapsed().as_secs_f64();
-        if *done > 0 && seconds > 0.0 {
-            let rate = *done as f64 / seconds;
-            let left = most.saturating_sub(*done) as f64 / rate;
-            let rate = if rate < 10.0 {
-                format!("{rate:.1}")
-            } else {
-                format!("{rate:.0}")
-            };
-            text += &format!(", {rate} a second, {} left", duration(left));
-        }
+        text += &pace(*done, most.saturating_sub(*done), self.since);
         if *errors > 0 {
             text += &format!(", {errors} not good");
         }
         text
     }
+}
+
+/// How many runs there are a second, and how long those take that are left: `done` were done since then.
+pub(crate) fn pace(done: u64, left: u64, since: Instant) -> String {
+    let seconds = since.elapsed().as_secs_f64();
+    if done == 0 || seconds <= 0.0 {
+        return String::new();
+    }
+    let rate = done as f64 / seconds;
+    let left = left as f64 / rate;
+    let rate = if rate < 10.0 {
+        format!("{rate:.1}")
+    } else {
+        format!("{rate:.0}")
+    };
+    format!(", {rate} a second, {} left", duration(left))
 }
 
 fn duration(seconds: f64) -> String {
