@@ -200,14 +200,12 @@ module region_allocator #(
   assign routines   = {from_table.CONTROL.routines.value, 1'b0};
   assign limit      = from_table.LIMIT.cycles.value;
 
-  // Its entries: written and read by the manager, and read here.
+  // Its entries: written and read by the manager, a cycle after its access is on the bus, and
+  // read here.
 
-  logic        entry_write, reads_q, read_q, written_q;
-  logic [5:0]  entry_addr;
-  logic [31:0] entry, manager_entry, manager_entry_q;
-
-  assign entry_write = from_table.ENTRIES.req && from_table.ENTRIES.req_is_wr
-                       && from_table.ENTRIES.wr_biten == '1;
+  logic        entry_write_q, reads_q, looked_up_q, read_q, written_q;
+  logic [5:0]  entry_addr, manager_addr_q;
+  logic [31:0] entry, manager_entry, manager_entry_q, entry_data_q;
 
   logic unused_entry;
   assign unused_entry = ^from_table.ENTRIES.addr[1:0];
@@ -215,23 +213,30 @@ module region_allocator #(
   context_buffer #(.WORDS(64)) u_entries (
     .clk_i,
     .task_write_i(1'b0), .task_addr_i(entry_addr), .task_data_i('0), .task_data_o(entry),
-    .manager_write_i(entry_write), .manager_addr_i(from_table.ENTRIES.addr[7:2]),
-    .manager_data_i(from_table.ENTRIES.wr_data), .manager_data_o(manager_entry)
+    .manager_write_i(entry_write_q), .manager_addr_i(manager_addr_q),
+    .manager_data_i(entry_data_q), .manager_data_o(manager_entry)
   );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      reads_q   <= 1'b0;
-      read_q    <= 1'b0;
-      written_q <= 1'b0;
+      entry_write_q <= 1'b0;
+      reads_q       <= 1'b0;
+      looked_up_q   <= 1'b0;
+      read_q        <= 1'b0;
+      written_q     <= 1'b0;
     end else begin
-      reads_q   <= from_table.ENTRIES.req && !from_table.ENTRIES.req_is_wr;
-      read_q    <= reads_q;
-      written_q <= from_table.ENTRIES.req && from_table.ENTRIES.req_is_wr;
+      entry_write_q <= from_table.ENTRIES.req && from_table.ENTRIES.req_is_wr
+                       && from_table.ENTRIES.wr_biten == '1;
+      reads_q       <= from_table.ENTRIES.req && !from_table.ENTRIES.req_is_wr;
+      looked_up_q   <= reads_q;
+      read_q        <= looked_up_q;
+      written_q     <= from_table.ENTRIES.req && from_table.ENTRIES.req_is_wr;
     end
   end
 
   always_ff @(posedge clk_i) begin
+    manager_addr_q  <= from_table.ENTRIES.addr[7:2];
+    entry_data_q    <= from_table.ENTRIES.wr_data;
     manager_entry_q <= manager_entry;
   end
 
