@@ -4,22 +4,14 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
-use tactus::attack::run::Unfit;
-use tactus::faults::description::Campaign;
-use tactus::faults::results;
-use tactus::faults::run::Subject;
 use tactus::faults::work::{self, Done};
 use tactus::sweep as tool;
 
-use crate::artifacts;
-use crate::error::{Kind, bad, error, of_diagnostic, of_report};
+use crate::campaign::{self, Parts};
+use crate::error::{Kind, bad, error, of_report};
 use crate::long::{self, Watch};
-use crate::sweep::text_of;
-use crate::system::{System, refused};
+use crate::system::System;
 use crate::table::Table;
-
-/// What the description is called where it is no file.
-const NAME: &str = "faults";
 
 #[pyfunction]
 #[pyo3(signature = (
@@ -48,28 +40,12 @@ pub fn faults(
     output: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Table> {
-    artifacts::chosen(py)?;
-    let (name, text, own) = text_of(py, description, NAME)?;
-    let directory = directory.unwrap_or(own);
-    let base = system.map(|system| system.get().base());
-    let campaign = Campaign::parse(&name, text, &directory, base);
-    let mut campaign = campaign.map_err(|error| of_diagnostic(py, Kind::BadArgument, &error))?;
-    if runs == Some(0) || jobs == Some(0) {
-        return Err(bad(py, "`runs` and `jobs` are at least 1", None));
-    }
-    campaign.runs = runs.unwrap_or(campaign.runs);
-    campaign.seed = seed.unwrap_or(campaign.seed);
-    let workers = jobs.and_then(NonZero::new).unwrap_or_else(tool::workers);
+    let workers = match jobs {
+        None => tool::workers(),
+        Some(jobs) => NonZero::new(jobs).ok_or_else(|| bad(py, "`jobs` is at least 1", None))?,
+    };
+    let subject = Parts::of(py, description, system, directory, runs, seed)?.subject(py)?;
     let file = long::output(py, output.as_deref())?;
-    let subject = py
-        .detach(|| Subject::of(campaign))
-        .map_err(|unfit| match unfit {
-            Unfit::Refused(verdict) => {
-                let message = "the system is not in order";
-                refused(py, message, &verdict.problems)
-            }
-            Unfit::Other(report) => of_report(py, Kind::Tactus, &report),
-        })?;
     let kept = |path: &Path| Done::open(&path.with_extension("part"), &subject);
     let mut done = match &output {
         None => Done::nothing(),
@@ -86,8 +62,6 @@ pub fn faults(
     if !whole {
         return Err(error(py, Kind::Tactus, "the campaign was cancelled", None));
     }
-    let rows = done.into_rows();
-    let rows = rows.map_err(|report| of_report(py, Kind::Tactus, &report))?;
-    let columns = results::columns(subject.campaign(), &rows);
-    long::found(py, &columns, file)
+    let (table, _) = campaign::table(py, &subject, done, file)?;
+    Ok(table)
 }

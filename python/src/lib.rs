@@ -12,7 +12,8 @@
 //! | `state` | `Hart`, `Vm` and `Snapshot` |
 //! | `sweep` | systems run with all combinations of what is varied |
 //! | `faults` | campaigns of faults |
-//! | `long` | what these two share: progress, Ctrl-C, a file of the results |
+//! | `campaign` | the same in pieces: `Campaign` and `Results` |
+//! | `long` | what they share: progress, Ctrl-C, a file of the results |
 //! | `table` | `Table`: columns that others take over as Arrow |
 //! | `tables` | records, samples, cycles, hits and pins as tables |
 //! | `plot` | `Plot`: pictures as SVG |
@@ -21,6 +22,7 @@ use pyo3::prelude::*;
 
 mod artifacts;
 mod board;
+mod campaign;
 mod error;
 mod faults;
 mod long;
@@ -41,6 +43,8 @@ mod _tactus {
     use crate::artifacts::{artifacts, use_artifacts};
     #[pymodule_export]
     use crate::board::{Board, profiles};
+    #[pymodule_export]
+    use crate::campaign::{Campaign, Results};
     #[pymodule_export]
     use crate::faults::faults;
     #[pymodule_export]

@@ -149,6 +149,20 @@ impl System {
         }
     }
 
+    /// The other way round.
+    pub fn of_base(base: Base) -> Self {
+        let Base {
+            name,
+            directory,
+            document,
+        } = base;
+        Self {
+            name,
+            directory,
+            document: Mutex::new(document),
+        }
+    }
+
     fn of(py: Python<'_>, description: Description) -> PyResult<Self> {
         let Description {
             name,

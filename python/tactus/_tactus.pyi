@@ -23,9 +23,11 @@ _Value: TypeAlias = str | int | float | bool | Sequence["_Value"] | Mapping[str,
 
 __all__ = [
     "Board",
+    "Campaign",
     "Hart",
     "Plot",
     "Problem",
+    "Results",
     "Snapshot",
     "Stop",
     "System",
@@ -99,6 +101,90 @@ def faults(
     Ctrl-C, goes on where it was. ``progress`` is called with the number of runs done, and that of all runs.
     Raises `BadArgument` if the description is not in order, and `CheckError` if the system is not.
     """
+
+@final
+class Campaign:
+    """A campaign of faults whose system is judged and built, to carry out any of its runs.
+
+    What a run does follows from the campaign and the run's number alone, wherever it is carried out; ``identity`` is
+    the same where that holds. It can be pickled, and is read, judged and built again where it is unpickled.
+    `tactus.cluster.faults` divides a campaign between processes and machines with it.
+    """
+
+    def __new__(
+        cls,
+        description: str | PathLike[str] | Mapping[str, Any],
+        *,
+        system: System | None = None,
+        directory: str | PathLike[str] | None = None,
+        runs: int | None = None,
+        seed: int | None = None,
+    ) -> Campaign:
+        """Read a campaign, and judge and build its system; the arguments are those of `faults`, as are its errors."""
+
+    @staticmethod
+    def from_toml(
+        text: str,
+        *,
+        name: str = "faults",
+        system: System | None = None,
+        directory: str | PathLike[str] | None = None,
+        runs: int | None = None,
+        seed: int | None = None,
+    ) -> Campaign:
+        """Read a campaign from its file's text, which messages call ``name``; the rest is as for the constructor."""
+
+    @property
+    def runs(self) -> int:
+        """How many runs it has; they are numbered from 0."""
+
+    @property
+    def seed(self) -> int:
+        """What everything random is made of."""
+
+    @property
+    def identity(self) -> str:
+        """The tool's version, and a hash of description, seed, hypervisor and guests."""
+
+    def without_fault(self) -> str:
+        """Give the hash of all that happens without a fault. The first time, that is carried out."""
+
+    def carry_out(self, runs: Sequence[int]) -> list[str]:
+        """Carry out these runs; give a line of JSON for each, in order of their numbers.
+
+        Several threads may do so at a time. Raises `BadArgument` if a number is not below `runs`. Ctrl-C ends it.
+        """
+
+    def results(self, output: str | PathLike[str] | None = None) -> Results:
+        """Begin to keep what the runs do: in memory, or where ``output`` is a Parquet file to write, beside it.
+
+        That file has the extension ``.part``; what it has of the same campaign already is done.
+        """
+
+@final
+class Results:
+    """What the runs of a `Campaign` have done."""
+
+    def missing(self) -> list[int]:
+        """Give the runs that are not done, in their order."""
+
+    def take(self, lines: Sequence[str]) -> list[int]:
+        """Keep lines of `Campaign.carry_out`. Give the runs of those that were there already, with another content.
+
+        A run that is done stays as it is. Raises `BadArgument` if a line is none of this campaign's; those before it
+        are kept.
+        """
+
+    def forget(self, runs: Sequence[int]) -> None:
+        """Throw away what these runs have done; they are missing again."""
+
+    def table(self) -> tuple[Table, str]:
+        """Give the table of all runs and its summary in words; write the Parquet file, and remove the one beside it.
+
+        Raises `BadArgument` if a run is missing.
+        """
+
+    def __len__(self) -> int: ...
 
 @final
 class Problem:

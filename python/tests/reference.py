@@ -63,7 +63,7 @@ def signature(function: ast.FunctionDef, name: str) -> str:
         "" if function.returns is None or ast.unparse(function.returns) == "None" else ast.unparse(function.returns)
     )
     called = ast.unparse(arguments).removesuffix(", /").removesuffix("/")
-    return plain(f"{name}({called})" + ("" if result == "None" else f" -> {result}"))
+    return plain(f"{name}({called})" + (f" -> {result}" if result else ""))
 
 
 def member(node: ast.FunctionDef, owner: str) -> str | None:
@@ -112,8 +112,25 @@ def page(package: Path) -> str:
             summary = text(ast.get_docstring(node)).split("\n\n")[0].replace("\n", " ")
             rows.append(f"| `{node.name}` ({bases}) | {summary} |\n")
     classes = [of_class(node) for node in stub.body if isinstance(node, ast.ClassDef)]
-    order = ["System", "Problem", "Board", "Until", "Stop", "Hart", "Vm", "Snapshot", "Table", "Plot"]
+    order = [
+        "System",
+        "Problem",
+        "Board",
+        "Until",
+        "Stop",
+        "Hart",
+        "Vm",
+        "Snapshot",
+        "Table",
+        "Plot",
+        "Campaign",
+        "Results",
+    ]
     classes.sort(key=lambda section: order.index(section.split("`")[1]))
     functions = [member(node, "tactus") for node in stub.body if isinstance(node, ast.FunctionDef)]
+    cluster = ast.parse((package / "cluster.py").read_text())
+    faults = [node for node in cluster.body if isinstance(node, ast.FunctionDef) and node.name == "faults"]
     parts = [HEAD + "".join(rows), *classes, "## Functions", *[entry for entry in functions if entry]]
+    parts += ["## `tactus.cluster`", text(ast.get_docstring(cluster))]
+    parts += [entry for node in faults if (entry := member(node, "tactus.cluster"))]
     return "\n".join(f"{part}\n" for part in parts) + TAIL

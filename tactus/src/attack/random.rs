@@ -19,13 +19,17 @@ pub fn systems(seed: u64) -> impl Iterator<Item = String> {
     // Drawn by themselves, so that the rest of a seed's systems stays as it was before there were kinds.
     let mut kinds = Rng::with_seed(!seed);
     let mut ahead = Rng::with_seed(seed.rotate_left(32));
+    let mut colours = Rng::with_seed(!seed.rotate_left(32));
     std::iter::repeat_with(move || {
-        let system = system(&mut random, &mut kinds);
-        if ahead.u8(..3) == 0 {
-            system.replacen("[system]\n", "[system]\ndispatch_ahead = true\n", 1)
-        } else {
-            system
+        let mut system = system(&mut random, &mut kinds);
+        let options = [
+            (ahead.u8(..3) == 0, "dispatch_ahead"),
+            (colours.u8(..4) == 0, "cache_colours"),
+        ];
+        for (_, key) in options.iter().filter(|(drawn, _)| *drawn) {
+            system = system.replacen("[system]\n", &format!("[system]\n{key} = true\n"), 1);
         }
+        system
     })
 }
 
@@ -170,6 +174,15 @@ mod tests {
             let (config, problems) = Config::parse(source, Path::new("")).expect("it is TOML");
             assert!(problems.is_empty(), "{text}\n{problems:?}");
             assert!(config.vms.len() > 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn some_systems_have_each_option_and_some_have_none() {
+        let drawn: Vec<String> = systems(1).take(60).collect();
+        for key in ["dispatch_ahead = true", "cache_colours = true"] {
+            let with = drawn.iter().filter(|text| text.contains(key)).count();
+            assert!((1..60).contains(&with), "{with} of 60 have {key}");
         }
     }
 }

@@ -62,7 +62,7 @@ fn faults(arguments: &FaultsArguments) -> Result<u8, Unfit> {
     let parquet = arguments.output.as_deref().unwrap_or(&default);
     let csv = arguments.csv.as_deref().map(|path| (path, "--csv"));
     let outputs = Outputs::prepare(csv, Some((parquet, "--output")))?;
-    let subject = Subject::of(campaign)?;
+    let subject = Arc::new(Subject::of(campaign)?);
     let mut kept: PathBuf = parquet.to_owned();
     kept.set_extension("part");
     let mut done = Done::open(&kept, &subject)?;
@@ -109,7 +109,7 @@ fn faults(arguments: &FaultsArguments) -> Result<u8, Unfit> {
 
 /// Carries out one run, and says what its fault has done first.
 fn explain(arguments: &FaultsArguments, campaign: Campaign, run: u32) -> Result<u8, Unfit> {
-    let subject = Subject::of(campaign)?;
+    let subject = Arc::new(Subject::of(campaign)?);
     let never = AtomicBool::new(false);
     let progress = Progress::start("faults");
     progress.status("to the beginning of the window");

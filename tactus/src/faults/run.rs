@@ -115,7 +115,7 @@ impl Subject {
     ///
     /// # Errors
     /// It does not come there, a fault names what is not there, or it was interrupted.
-    pub fn start(&self, cancel: &AtomicBool) -> miette::Result<Option<Walker<'_>>> {
+    pub fn start(self: &Arc<Self>, cancel: &AtomicBool) -> miette::Result<Option<Walker>> {
         let mut live = Live::new(Arc::clone(&self.boot), self.options.clone())?;
         let (until, limit) = match &self.campaign.from {
             Begin::Time(time) => (Until::Time(femtoseconds(time.0)), None),
@@ -164,7 +164,7 @@ impl Subject {
         let trace_hash = copy.board().trace_hash();
         let clock_hz = self.options.profile.clock_hz;
         Ok(Some(Walker {
-            subject: self,
+            subject: Arc::clone(self),
             root: live,
             space,
             begin,
@@ -177,8 +177,8 @@ impl Subject {
 
 /// A run without faults, at the beginning of the window.
 #[derive(Debug)]
-pub struct Walker<'s> {
-    subject: &'s Subject,
+pub struct Walker {
+    subject: Arc<Subject>,
     root: Live,
     space: Space,
     begin: Femtoseconds,
@@ -215,7 +215,12 @@ impl Blow {
     }
 }
 
-impl Walker<'_> {
+impl Walker {
+    /// The hash of all that happens without a fault.
+    pub const fn trace_hash(&self) -> u64 {
+        self.trace_hash
+    }
+
     /// Where faults are drawn from.
     pub const fn space(&self) -> &Space {
         &self.space

@@ -7,7 +7,7 @@ use std::io::{self, Seek, Write};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -88,7 +88,11 @@ impl Done {
         })
     }
 
-    fn take(&mut self, row: Row) -> miette::Result<()> {
+    /// Keeps what a run has done.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn take(&mut self, row: Row) -> miette::Result<()> {
         let Some((path, file)) = &mut self.file else {
             self.rows.insert(row.run, row);
             return Ok(());
@@ -104,6 +108,47 @@ impl Done {
         })?;
         self.rows.insert(row.run, row);
         Ok(())
+    }
+
+    /// Throws away what these runs have done, as if they had not been carried out.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn forget(&mut self, runs: &BTreeSet<u32>) -> miette::Result<()> {
+        self.rows.retain(|run, _| !runs.contains(run));
+        let Some((path, file)) = &mut self.file else {
+            return Ok(());
+        };
+        let cannot =
+            |error: io::Error| miette!("{} cannot be written: {}", path.display(), io_reason(&error));
+        let text = fs::read(&*path).map_err(cannot)?;
+        let mut kept: Vec<u8> = Vec::with_capacity(text.len());
+        kept.extend(text.split_inclusive(|byte| *byte == b'\n').take(1).flatten());
+        for row in self.rows.values() {
+            kept.extend(serde_json::to_vec(row).into_diagnostic()?);
+            kept.push(b'\n');
+        }
+        // Written beside it: at no time is there a file that lacks a run which is done.
+        let new = path.with_extension("part.new");
+        fs::write(&new, &kept).map_err(cannot)?;
+        fs::rename(&new, &*path).map_err(cannot)?;
+        *file = OpenOptions::new()
+            .append(true)
+            .open(&*path)
+            .map_err(cannot)?;
+        Ok(())
+    }
+
+    /// What a run has done, if it is done.
+    pub fn row(&self, run: u32) -> Option<&Row> {
+        self.rows.get(&run)
+    }
+
+    /// The runs of a campaign of so many that are not done, in their order.
+    pub fn open_runs(&self, runs: u32) -> Vec<u32> {
+        (0..runs)
+            .filter(|run| !self.rows.contains_key(run))
+            .collect()
     }
 
     /// How many runs are done.
@@ -130,8 +175,8 @@ impl Done {
     }
 }
 
-/// What the runs of a campaign follow from, but for how many there are.
-fn head(subject: &Subject) -> String {
+/// What the runs of a campaign follow from, but for how many there are, in a line: the tool's version and a hash.
+pub fn head(subject: &Subject) -> String {
     let mut digest = Sha256::new();
     let text = &subject.campaign().text;
     digest.update((text.len() as u64).to_le_bytes());
@@ -177,15 +222,13 @@ impl State {
 /// # Errors
 /// The system does not come to the window, or what is done cannot be kept.
 pub fn carry_out(
-    subject: &Subject,
+    subject: &Arc<Subject>,
     done: &mut Done,
     workers: NonZero<usize>,
     look: &mut dyn FnMut(State) -> bool,
 ) -> miette::Result<bool> {
     let all = subject.campaign().runs;
-    let open: Vec<u32> = (0..all)
-        .filter(|run| !done.rows.contains_key(run))
-        .collect();
+    let open = done.open_runs(all);
     let begun = State {
         done: done.len(),
         before: done.len(),

@@ -1,0 +1,219 @@
+"""Campaigns on a cluster give the same table, whatever its workers do: die, lie, or have another version."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import distributed
+import polars as pl
+import pytest
+
+import tactus
+import tactus.cluster
+
+CAMPAIGN = {
+    "pace": "fast",
+    "from": "1ms",
+    "for": "20ms",
+    "after": "5ms",
+    "runs": 60,
+    "fault": [{"memory": {"vm": "hello", "among": "all"}}, {"registers": {"vm": "hello"}}],
+}
+
+# A worker that answers otherwise than others.
+WORKER = """\
+import asyncio, sys
+import distributed
+import tactus.cluster as cluster
+honest = cluster._carry_out
+def otherwise(*arguments):
+    answer = honest(*arguments)
+    {change}
+    return answer
+cluster._carry_out = otherwise
+async def main():
+    async with distributed.Worker(sys.argv[1], nthreads=1) as worker:
+        await worker.finished()
+asyncio.run(main())
+"""
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[distributed.Client]:
+    """Give a cluster of two processes."""
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@contextmanager
+def another(client: distributed.Client, change: str) -> Iterator[None]:
+    """Have one more worker, which changes what it has to say."""
+    before = len(client.nthreads())
+    address = client.scheduler_info()["address"]
+    process = subprocess.Popen([sys.executable, "-c", WORKER.format(change=change), address], stderr=subprocess.DEVNULL)
+    try:
+        client.wait_for_workers(before + 1, timeout=120)
+        yield
+    finally:
+        process.kill()
+        process.wait()
+        while len(client.nthreads()) > before:
+            time.sleep(0.1)
+
+
+def expected(hello: tactus.System) -> pl.DataFrame:
+    """Give what `tactus.faults` says."""
+    return pl.DataFrame(tactus.faults(CAMPAIGN, system=hello))
+
+
+def test_workers_may_be_killed(client: distributed.Client, hello: tactus.System, tmp_path: Path) -> None:
+    output = tmp_path / "faults.parquet"
+    told: list[tuple[int, int]] = []
+    over = threading.Event()
+    killed: list[int] = []
+
+    def kill() -> None:
+        while not over.wait(0.7) and len(killed) < 4:
+            workers = client.run(os.getpid)
+            killed.append(next(iter(workers.values())))
+            os.kill(killed[-1], signal.SIGKILL)
+
+    # The first run makes sure that workers have the campaign, so that they are killed amid runs.
+    tactus.cluster.faults(CAMPAIGN, system=hello, client=client, runs=10, chunk=1)
+    thread = threading.Thread(target=kill)
+    thread.start()
+    table = tactus.cluster.faults(
+        CAMPAIGN,
+        system=hello,
+        client=client,
+        chunk=2,
+        output=output,
+        progress=lambda done, every: told.append((done, every)),
+    )
+    over.set()
+    thread.join()
+    assert killed
+    frame = pl.DataFrame(table)
+    assert frame.equals(expected(hello))
+    assert pl.read_parquet(output).equals(frame)
+    assert not output.with_suffix(".part").exists()
+    assert told[-1] == (60, 60)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (
+            "answer = answer._replace(lines=[line.replace('masked', 'contained') for line in answer.lines])",
+            "says of some runs what this machine does not",
+        ),
+        ("answer = answer._replace(without_fault='0123456789abcdef')", "does not repeat the run without a fault"),
+        ("answer = answer._replace(identity='tactus faults 0.0.1')", "has another version of Tactus"),
+    ],
+)
+def test_who_says_other_things_is_found(
+    client: distributed.Client, hello: tactus.System, change: str, reason: str
+) -> None:
+    client.wait_for_workers(2, timeout=120)
+    with another(client, change), pytest.warns(tactus.TactusWarning, match=reason) as warned:
+        table = tactus.cluster.faults(CAMPAIGN, system=hello, client=client, chunk=2)
+    assert len(warned) == 1
+    assert pl.DataFrame(table).equals(expected(hello))
+
+
+def test_it_goes_on_where_it_was(client: distributed.Client, hello: tactus.System, tmp_path: Path) -> None:
+    output = tmp_path / "faults.parquet"
+
+    def end(done: int, every: int) -> None:
+        if done >= 20:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tactus.cluster.faults(CAMPAIGN, system=hello, client=client, chunk=5, output=output, progress=end)
+    kept = output.with_suffix(".part")
+    assert len(kept.read_text().splitlines()) >= 21
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table = tactus.cluster.faults(CAMPAIGN, system=hello, client=client, output=output)
+    assert pl.DataFrame(table).equals(expected(hello))
+    assert not kept.exists()
+
+
+def test_results_keep_each_run_once(hello: tactus.System, tmp_path: Path) -> None:
+    output = tmp_path / "faults.parquet"
+    campaign = tactus.Campaign(CAMPAIGN, system=hello, runs=4)
+    again = pickle.loads(pickle.dumps(campaign))
+    assert again.identity == campaign.identity
+    assert again.without_fault() == campaign.without_fault()
+    lines = campaign.carry_out([3, 1, 2, 0])
+    assert again.carry_out(range(4)) == lines
+    results = campaign.results(output)
+    assert results.take(lines[1:]) == []
+    assert results.take(lines[:2]) == []
+    assert (len(results), results.missing()) == (4, [])
+    other = lines[2].replace('"at":', '"at":1')
+    assert results.take([other]) == [2]
+    results.forget([2])
+    assert results.missing() == [2]
+    with pytest.raises(tactus.BadArgument, match="1 runs are missing"):
+        results.table()
+    assert campaign.results(output).missing() == [2]
+    for bad in ["", "{}", lines[0].replace('"run":0', '"run":4')]:
+        with pytest.raises(tactus.BadArgument, match="is no run's line"):
+            results.take([bad])
+    results.take(lines)
+    table, summary = results.table()
+    assert table["run"] == [0, 1, 2, 3]
+    assert "Escaped or hung: 0 of 4" in summary
+    with pytest.raises(tactus.BadArgument, match="a table already"):
+        results.missing()
+    with pytest.raises(tactus.BadArgument, match="there is no run 4"):
+        campaign.carry_out([4])
+
+
+def test_what_is_not_in_order_is_told(
+    client: distributed.Client, hello: tactus.System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(tactus.BadArgument, match="`chunk` is at least 1"):
+        tactus.cluster.faults(CAMPAIGN, system=hello, client=client, chunk=0)
+    monkeypatch.setattr(tactus.cluster, "WORKERS_WAIT", 0.1)
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=None) as empty,
+        distributed.Client(empty) as nobody,
+        pytest.raises(tactus.TactusError, match="no worker has come"),
+    ):
+        tactus.cluster.faults(CAMPAIGN, system=hello, client=nobody)
+
+
+def test_the_command_gives_the_same(hello: tactus.System, tmp_path: Path) -> None:
+    (tmp_path / "hello.toml").write_text(hello.to_toml())
+    file = tmp_path / "short.toml"
+    file.write_text(
+        'system = "hello.toml"\npace = "fast"\nfrom = "1ms"\nfor = "20ms"\nafter = "5ms"\nruns = 8\n\n'
+        '[[fault]]\nmemory = { vm = "hello", among = "all" }\n'
+    )
+    command = [sys.executable, "-m", "tactus.cluster", str(file), "-o", str(tmp_path / "short.parquet")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "Escaped or hung: 0 of 8" in done.stdout
+    assert "8 of 8 runs" in done.stderr
+    assert pl.read_parquet(tmp_path / "short.parquet").equals(pl.DataFrame(tactus.faults(file)))
+    file.write_text("runs = 1\n")
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "the campaign has no `system`" in done.stderr
