@@ -264,7 +264,14 @@ impl Campaign {
         } = &self.parts;
         // With the system, so that no file of it is read again.
         let system = System::of_base(self.subject.campaign().system.clone());
-        let parts = (text.clone(), name.clone(), directory.clone(), system, self.runs(), self.seed());
+        let parts = (
+            text.clone(),
+            name.clone(),
+            directory.clone(),
+            system,
+            self.runs(),
+            self.seed(),
+        );
         Ok((make, parts))
     }
 
@@ -285,11 +292,7 @@ pub struct Results {
 }
 
 impl Results {
-    fn with<T>(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce(&mut Done) -> PyResult<T>,
-    ) -> PyResult<T> {
+    fn with<T>(&self, py: Python<'_>, work: impl FnOnce(&mut Done) -> PyResult<T>) -> PyResult<T> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match &mut *state {
             Some((done, _)) => work(done),
@@ -302,9 +305,7 @@ impl Results {
 impl Results {
     /// The runs that are not done, in their order.
     fn missing(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
-        self.with(py, |done| {
-            Ok(done.open_runs(self.subject.campaign().runs))
-        })
+        self.with(py, |done| Ok(done.open_runs(self.subject.campaign().runs)))
     }
 
     /// Keep lines of `Campaign.carry_out`. Give the runs of those that were there already, with another content.

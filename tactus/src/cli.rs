@@ -749,6 +749,10 @@ pub struct FaultsArguments {
     /// Carry out this run alone, from 0, and say where it parts from the one without its fault; write nothing
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["output", "csv", "runs", "jobs"])]
     pub run: Option<u32>,
+    /// With `--run`: make the run smaller for as long as its verdict stays, and write it as a campaign of its own; its
+    /// system goes beside it
+    #[arg(long, value_name = "OUT", requires = "run")]
+    pub minimise: Option<PathBuf>,
 }
 
 /// Arguments of `tactus report`.

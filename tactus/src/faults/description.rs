@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use tactus_board::board::{MemoryModel, Pace};
+use tactus_board::fault::Register;
+use tactus_board::time::Femtoseconds;
 use toml::Spanned;
 
-use crate::config::{Nanoseconds, Source};
+use crate::config::{Nanoseconds, Size, Source};
 use crate::run::machine::SEED;
 use crate::sweep::description::{Base, Invalid, Reader, base, text};
 
@@ -75,10 +77,12 @@ pub enum Compare {
 #[serde(deny_unknown_fields)]
 struct RawFault {
     memory: Option<RawMemory>,
-    registers: Option<OfVm>,
+    registers: Option<RawRegisters>,
+    crash: Option<OfVm>,
     line: Option<RawLine>,
     stall: Option<Stall>,
     fabric: Option<FabricFault>,
+    femtoseconds: Option<u64>,
     affects: Option<Vec<String>>,
     weight: Option<u32>,
 }
@@ -87,8 +91,18 @@ struct RawFault {
 #[serde(deny_unknown_fields)]
 struct RawMemory {
     vm: String,
-    #[serde(default)]
-    among: Among,
+    among: Option<Among>,
+    at: Option<u64>,
+    size: Option<String>,
+    bit: Option<u8>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawRegisters {
+    vm: String,
+    register: Option<String>,
+    bit: Option<u8>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -164,9 +178,22 @@ pub enum Kind {
         vm: String,
         /// Which bytes.
         among: Among,
+        /// Only of these addresses, as the VM has them: the first, and how many.
+        range: Option<(u64, u64)>,
+        /// This bit of a byte.
+        bit: Option<u8>,
     },
     /// A bit of an integer or floating-point register, or of the program counter, of a hart that a VM has.
     Registers {
+        /// The VM.
+        vm: String,
+        /// This register.
+        register: Option<Register>,
+        /// This bit.
+        bit: Option<u8>,
+    },
+    /// A hart that a VM has goes on at address 0.
+    Crash {
         /// The VM.
         vm: String,
     },
@@ -189,7 +216,8 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Memory { vm, .. } => write!(f, "memory of {vm}"),
-            Self::Registers { vm } => write!(f, "registers of {vm}"),
+            Self::Registers { vm, .. } => write!(f, "registers of {vm}"),
+            Self::Crash { vm } => write!(f, "crash of {vm}"),
             Self::Line { number, high, .. } => {
                 write!(f, "line {number} {}", if *high { "high" } else { "low" })
             }
@@ -217,6 +245,8 @@ pub struct Fault {
     pub affects: Vec<String>,
     /// Its share among the kinds.
     pub weight: u32,
+    /// When, since reset; without, at any time within the window.
+    pub at: Option<Femtoseconds>,
 }
 
 /// What the window of faults begins with.
@@ -382,15 +412,17 @@ fn fault(reader: &Reader, raw: &RawFault, span: &Range<usize>) -> Result<Fault, 
         }),
     };
     let mut kinds = Vec::new();
-    if let Some(RawMemory { vm, among }) = &raw.memory {
-        kinds.push(Kind::Memory {
-            vm: vm.clone(),
-            among: *among,
-        });
+    if let Some(memory) = &raw.memory {
+        kinds.push(of_memory(reader, memory, span)?);
     }
-    if let Some(OfVm { vm }) = &raw.registers {
-        kinds.push(Kind::Registers { vm: vm.clone() });
+    if let Some(RawRegisters { vm, register, bit }) = &raw.registers {
+        kinds.push(of_registers(reader, vm, register.as_deref(), *bit, span)?);
     }
+    kinds.extend(
+        raw.crash
+            .as_ref()
+            .map(|OfVm { vm }| Kind::Crash { vm: vm.clone() }),
+    );
     if let Some(line) = &raw.line {
         kinds.push(Kind::Line {
             number: line.number,
@@ -401,11 +433,14 @@ fn fault(reader: &Reader, raw: &RawFault, span: &Range<usize>) -> Result<Fault, 
     kinds.extend(raw.stall.map(Kind::Stall));
     kinds.extend(raw.fabric.map(Kind::Fabric));
     let Ok([kind]) = <[Kind; 1]>::try_from(kinds) else {
-        let message = "a fault is one of `memory`, `registers`, `line`, `stall` and `fabric`";
+        let message =
+            "a fault is one of `memory`, `registers`, `crash`, `line`, `stall` and `fabric`";
         return Err(reader.at(span, message, HELP));
     };
     let own = match &kind {
-        Kind::Memory { vm, .. } | Kind::Registers { vm } => Some(vec![vm.clone()]),
+        Kind::Memory { vm, .. } | Kind::Registers { vm, .. } | Kind::Crash { vm } => {
+            Some(vec![vm.clone()])
+        }
         _ => None,
     };
     let Some(affects) = raw.affects.clone().or(own) else {
@@ -422,7 +457,98 @@ fn fault(reader: &Reader, raw: &RawFault, span: &Range<usize>) -> Result<Fault, 
         kind,
         affects,
         weight,
+        at: raw.femtoseconds.map(Femtoseconds),
     })
+}
+
+fn of_memory(reader: &Reader, raw: &RawMemory, span: &Range<usize>) -> Result<Kind, Invalid> {
+    let RawMemory {
+        vm,
+        among,
+        at,
+        size,
+        bit,
+    } = raw;
+    let size = match size {
+        None => at.map(|_| 1),
+        Some(text) => {
+            let size = Size::from_text(text).filter(|size| size.0 > 0);
+            let size = size.ok_or_else(|| {
+                reader.at(
+                    span,
+                    "`size` is one such as \"4KiB\"",
+                    "leave it out for one byte",
+                )
+            })?;
+            Some(size.0)
+        }
+    };
+    let range = match (at, size) {
+        (None, Some(_)) => {
+            let help = "say `at = 0x8020_0000`: the first address, as the VM has it";
+            return Err(reader.at(span, "`size` without `at` is of no place", help));
+        }
+        (at, size) => at.zip(size),
+    };
+    if bit.is_some_and(|bit| bit > 7) {
+        return Err(reader.at(span, "`bit` of a byte is 0 to 7", "leave it out for any"));
+    }
+    Ok(Kind::Memory {
+        vm: vm.clone(),
+        // Of addresses that are named, all.
+        among: among.unwrap_or(if range.is_some() {
+            Among::All
+        } else {
+            Among::Used
+        }),
+        range,
+        bit: *bit,
+    })
+}
+
+fn of_registers(
+    reader: &Reader,
+    vm: &str,
+    register: Option<&str>,
+    bit: Option<u8>,
+    span: &Range<usize>,
+) -> Result<Kind, Invalid> {
+    let register = register.map(|name| {
+        register_named(name).ok_or_else(|| {
+            let help = "leave it out for any";
+            reader.at(
+                span,
+                "`register` is \"pc\", \"x1\" to \"x31\" or \"f0\" to \"f31\"",
+                help,
+            )
+        })
+    });
+    if bit.is_some_and(|bit| bit > 63) {
+        return Err(reader.at(
+            span,
+            "`bit` of a register is 0 to 63",
+            "leave it out for any",
+        ));
+    }
+    Ok(Kind::Registers {
+        vm: vm.to_owned(),
+        register: register.transpose()?,
+        bit,
+    })
+}
+
+/// The register that a name stands for: `pc`, `x1` to `x31`, `f0` to `f31`.
+fn register_named(name: &str) -> Option<Register> {
+    if name == "pc" {
+        return Some(Register::Pc);
+    }
+    let (kind, number) = name.split_at_checked(1)?;
+    let number: u8 = number.parse().ok().filter(|number| *number < 32)?;
+    match kind {
+        "x" if number > 0 => Some(Register::X(number)),
+        "f" => Some(Register::F(number)),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -499,7 +625,7 @@ mod tests {
             (
                 "memory = { vm = \"a\" }",
                 "weight = 1",
-                "line 4: a fault is one of `memory`, `registers`, `line`, `stall` and `fabric`",
+                "line 4: a fault is one of `memory`, `registers`, `crash`, `line`, `stall` and `fabric`",
             ),
             (
                 "memory = { vm = \"a\" }",
@@ -510,6 +636,31 @@ mod tests {
                 "memory =",
                 "weight = 0\nmemory =",
                 "line 4: `weight` is 1 to 1000",
+            ),
+            (
+                "\"a\" }",
+                "\"a\", size = \"4KiB\" }",
+                "line 4: `size` without `at` is of no place",
+            ),
+            (
+                "\"a\" }",
+                "\"a\", at = 0x100, size = \"0KiB\" }",
+                "line 4: `size` is one such as \"4KiB\"",
+            ),
+            (
+                "\"a\" }",
+                "\"a\", bit = 8 }",
+                "line 4: `bit` of a byte is 0 to 7",
+            ),
+            (
+                "memory = { vm = \"a\" }",
+                "registers = { vm = \"a\", bit = 64 }",
+                "line 4: `bit` of a register is 0 to 63",
+            ),
+            (
+                "memory = { vm = \"a\" }",
+                "registers = { vm = \"a\", register = \"x0\" }",
+                "line 4: `register` is \"pc\", \"x1\" to \"x31\" or \"f0\" to \"f31\"",
             ),
         ] {
             let text = GOOD.replace(from, to);

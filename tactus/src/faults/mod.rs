@@ -3,11 +3,13 @@
 //!
 //! [`description`] reads the file. [`space`] draws the fault of a run from the run's number alone; [`run`] carries a run
 //! out, [`judge`] compares it with the one without a fault. [`work`] carries out all on several threads, and goes on where
-//! it was ended. [`explain`] finds where a run parts from the one without its fault; [`results`] has columns and a table.
+//! it was ended. [`explain`] finds where a run parts from the one without its fault, [`minimise`] makes it smaller;
+//! [`results`] has columns and a table.
 
 pub mod description;
 pub mod explain;
 pub mod judge;
+pub mod minimise;
 pub mod results;
 pub mod run;
 pub mod space;
@@ -55,7 +57,10 @@ fn faults(arguments: &FaultsArguments) -> Result<u8, Unfit> {
     campaign.runs = arguments.runs.map_or(campaign.runs, std::num::NonZero::get);
     campaign.seed = arguments.seed.unwrap_or(campaign.seed);
     if let Some(run) = arguments.run {
-        return explain(arguments, campaign, run);
+        return match &arguments.minimise {
+            Some(path) => smaller(campaign, run, path),
+            None => explain(arguments, campaign, run),
+        };
     }
     let stem = arguments.file.file_stem().unwrap_or_default();
     let default = Path::new(stem).with_extension("parquet");
@@ -105,6 +110,40 @@ fn faults(arguments: &FaultsArguments) -> Result<u8, Unfit> {
     }
     sweep::say(&text)?;
     Ok(u8::from(rows.iter().any(|row| row.verdict.is_bad())))
+}
+
+/// Makes a run smaller, and writes it.
+fn smaller(campaign: Campaign, run: u32, path: &Path) -> Result<u8, Unfit> {
+    let before = campaign.clone();
+    let progress = Progress::start("faults");
+    let smaller = minimise::minimise(campaign, run, &progress)?;
+    drop(progress);
+    let system = minimise::write(&smaller.campaign, path)?;
+    let row = &smaller.row;
+    let mut text = format!(
+        "Fault: {}: {}\nVerdict: {}\n",
+        row.fault,
+        row.what,
+        row.verdict.words()
+    );
+    for reason in &row.reasons {
+        text += &format!("  {reason}\n");
+    }
+    if !smaller.without.is_empty() {
+        text += &format!("Without: {}\n", smaller.without.join(", "));
+    }
+    let ms = |time: crate::config::Nanoseconds| time.0 as f64 / 1e6;
+    text += &format!(
+        "From its fault to its end: {:.3} ms (of {:.3})\nWritten after {} runs: {}, {}\nLook closer: tactus faults {} --run 0\n",
+        ms(smaller.campaign.after),
+        ms(before.length) + ms(before.after),
+        smaller.tried,
+        path.display(),
+        system.display(),
+        path.display()
+    );
+    sweep::say(&text)?;
+    Ok(1)
 }
 
 /// Carries out one run, and says what its fault has done first.

@@ -226,6 +226,11 @@ impl Walker {
         &self.space
     }
 
+    /// When the window begins.
+    pub const fn begin(&self) -> Femtoseconds {
+        self.begin
+    }
+
     /// When each run ends.
     pub const fn end(&self) -> Femtoseconds {
         self.end
@@ -330,12 +335,20 @@ impl Walker {
                         _ => {}
                     }
                 };
+                let bits = match bit {
+                    Some(bit) => 1 << bit,
+                    None => live.board().pc(hart),
+                };
                 let fault = BoardFault::Register {
                     hart,
                     register: *register,
-                    bits: 1 << bit,
+                    bits,
                 };
-                (vec![(live.now(), fault)], words(&fault))
+                let what = match bit {
+                    Some(_) => words(&fault),
+                    None => format!("hart {hart} goes on at 0 in place of {bits:#x}"),
+                };
+                (vec![(live.now(), fault)], what)
             }
         };
         Ok(Some(Ok(Blow { faults, what })))

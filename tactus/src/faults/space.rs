@@ -1,5 +1,7 @@
 //! The fault of each run: drawn from the campaign and the run's number alone.
 
+use std::ops::Range;
+
 use fastrand::Rng;
 use tactus_abi::blob::Region;
 use tactus_board::board::Board;
@@ -49,14 +51,15 @@ pub enum What {
         vm: usize,
         /// The register.
         register: Register,
-        /// Its bit.
-        bit: u8,
+        /// Its bit; `None`: it becomes 0.
+        bit: Option<u8>,
     },
 }
 
 /// What the faults of a campaign are drawn from.
 #[derive(Debug)]
 pub struct Space {
+    begin: Femtoseconds,
     length: Femtoseconds,
     seed: u64,
     kinds: Vec<(Fault, Source)>,
@@ -66,12 +69,34 @@ pub struct Space {
 /// What a kind is drawn from.
 #[derive(Debug)]
 enum Source {
-    /// Bytes of a VM's memory; of these lines, by their offsets, or all.
-    Memory(Region, Option<Vec<u64>>),
-    /// Registers of a VM's harts.
-    Registers(usize),
+    /// A bit of a byte of a VM's memory.
+    Memory(Bytes, Option<u8>),
+    /// A register of a VM's harts, and its bit.
+    Registers(usize, Option<Register>, Option<u8>),
     /// One and the same.
     Fixed(What),
+}
+
+/// Bytes of a VM's memory, by their offsets.
+#[derive(Debug)]
+struct Bytes {
+    region: Region,
+    range: Range<u64>,
+    /// Of lines that begin there, as far as they are in the range; `None`: of all.
+    lines: Option<Vec<u64>>,
+}
+
+impl Bytes {
+    fn draw(&self, random: &mut Rng) -> u64 {
+        let Range { start, end } = self.range;
+        match &self.lines {
+            None => random.u64(start..end),
+            Some(lines) => {
+                let line = lines[random.usize(..lines.len())];
+                random.u64(line.max(start)..(line + LINE).min(end))
+            }
+        }
+    }
 }
 
 impl Space {
@@ -81,15 +106,40 @@ impl Space {
     /// What a kind names is not there: why, and what to do about it.
     pub fn of(campaign: &Campaign, image: &Image, board: &Board) -> Result<Self, [String; 2]> {
         let mut kinds = Vec::new();
+        let begin = board.time();
+        let length = femtoseconds(campaign.length.0);
         for fault in &campaign.faults {
+            if let Some(at) = fault.at
+                && !(begin..begin.saturating_add(length)).contains(&at)
+            {
+                let ms = |time: Femtoseconds| time.0 as f64 / 1e12;
+                let (from, to) = (ms(begin), ms(begin.saturating_add(length)));
+                return Err([
+                    format!("`{}` at {:.6} ms is not in the window", fault.kind, ms(at)),
+                    format!("it is from {from:.6} to {to:.6} ms"),
+                ]);
+            }
             for vm in &fault.affects {
                 index(image, vm)?;
             }
             let source = match &fault.kind {
-                Kind::Memory { vm, among } => {
-                    memory(&image.memories[index(image, vm)?], *among, board, vm)?
+                Kind::Memory {
+                    vm,
+                    among,
+                    range,
+                    bit,
+                } => {
+                    let region = &image.memories[index(image, vm)?];
+                    Source::Memory(bytes(region, *range, *among, board, vm)?, *bit)
                 }
-                Kind::Registers { vm } => Source::Registers(index(image, vm)?),
+                Kind::Registers { vm, register, bit } => {
+                    Source::Registers(index(image, vm)?, *register, *bit)
+                }
+                Kind::Crash { vm } => Source::Fixed(What::Register {
+                    vm: index(image, vm)?,
+                    register: Register::Pc,
+                    bit: None,
+                }),
                 Kind::Line {
                     number,
                     high,
@@ -104,7 +154,8 @@ impl Space {
             kinds.push((fault.clone(), source));
         }
         Ok(Self {
-            length: femtoseconds(campaign.length.0),
+            begin,
+            length,
             seed: campaign.seed,
             weights: campaign
                 .faults
@@ -126,33 +177,37 @@ impl Space {
             left = rest;
             kind += 1;
         }
-        let at = Femtoseconds(random.u64(..self.length.0));
-        let what = match &self.kinds[kind] {
-            (_, Source::Memory(region, lines)) => {
-                let offset = match lines {
-                    Some(lines) => lines[random.usize(..lines.len())] + random.u64(..LINE),
-                    None => random.u64(..region.size),
-                };
+        let (fault, source) = &self.kinds[kind];
+        let any = Femtoseconds(random.u64(..self.length.0));
+        let at = fault
+            .at
+            .map_or(any, |at| Femtoseconds(at.0.saturating_sub(self.begin.0)));
+        let what = match source {
+            Source::Memory(bytes, bit) => {
+                let offset = bytes.draw(&mut random);
+                let any = random.u8(..8);
                 What::Memory {
-                    address: region.host_at(offset),
-                    guest: region.guest + offset,
-                    bit: random.u8(..8),
+                    address: bytes.region.host_at(offset),
+                    guest: bytes.region.guest + offset,
+                    bit: bit.unwrap_or(any),
                 }
             }
-            (_, Source::Registers(vm)) => {
-                let (register, least) = match random.u8(..REGISTERS) {
-                    // Bit 0 of the program counter is always 0.
-                    0 => (Register::Pc, 1),
-                    number @ 1..32 => (Register::X(number), 0),
-                    number => (Register::F(number - 32), 0),
+            Source::Registers(vm, register, bit) => {
+                let any = match random.u8(..REGISTERS) {
+                    0 => Register::Pc,
+                    number @ 1..32 => Register::X(number),
+                    number => Register::F(number - 32),
                 };
+                let register = register.unwrap_or(any);
+                // Bit 0 of the program counter is always 0.
+                let any = random.u8(u8::from(register == Register::Pc)..64);
                 What::Register {
                     vm: *vm,
                     register,
-                    bit: random.u8(least..64),
+                    bit: Some(bit.unwrap_or(any)),
                 }
             }
-            (_, Source::Fixed(what)) => what.clone(),
+            Source::Fixed(what) => what.clone(),
         };
         Drawn { kind, at, what }
     }
@@ -214,9 +269,36 @@ fn index(image: &Image, name: &str) -> Result<usize, [String; 2]> {
     })
 }
 
-fn memory(region: &Region, among: Among, board: &Board, vm: &str) -> Result<Source, [String; 2]> {
+fn bytes(
+    region: &Region,
+    range: Option<(u64, u64)>,
+    among: Among,
+    board: &Board,
+    vm: &str,
+) -> Result<Bytes, [String; 2]> {
+    let range = match range {
+        None => 0..region.size,
+        Some((first, size)) => {
+            let start = first.checked_sub(region.guest);
+            let end = start.and_then(|start| start.checked_add(size));
+            match start.zip(end) {
+                Some((start, end)) if end <= region.size => start..end,
+                _ => {
+                    let (from, to) = (region.guest, region.guest + region.size);
+                    return Err([
+                        format!("{size:#x} bytes at {first:#x} are not in the memory of VM `{vm}`"),
+                        format!("it is from {from:#x} to {to:#x}"),
+                    ]);
+                }
+            }
+        }
+    };
     if among == Among::All {
-        return Ok(Source::Memory(*region, None));
+        return Ok(Bytes {
+            region: *region,
+            range,
+            lines: None,
+        });
     }
     let mut line = [0; LINE as usize];
     let is_used = |offset: &u64| {
@@ -224,17 +306,21 @@ fn memory(region: &Region, among: Among, board: &Board, vm: &str) -> Result<Sour
         let read = board.memory().read(region.host_at(*offset), &mut line);
         read.is_ok() && line.iter().any(|byte| *byte != 0)
     };
-    let used: Vec<u64> = (0..region.size)
+    let used: Vec<u64> = (range.start / LINE * LINE..range.end)
         .step_by(LINE as usize)
         .filter(is_used)
         .collect();
     if used.is_empty() {
         return Err([
-            format!("all memory of VM `{vm}` is zero when the window begins"),
+            format!("all memory of VM `{vm}` that may change is zero when the window begins"),
             "begin later, or say `among = \"all\"`".to_owned(),
         ]);
     }
-    Ok(Source::Memory(*region, Some(used)))
+    Ok(Bytes {
+        region: *region,
+        range,
+        lines: Some(used),
+    })
 }
 
 /// The same time in the board's unit.

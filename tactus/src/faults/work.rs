@@ -119,11 +119,20 @@ impl Done {
         let Some((path, file)) = &mut self.file else {
             return Ok(());
         };
-        let cannot =
-            |error: io::Error| miette!("{} cannot be written: {}", path.display(), io_reason(&error));
+        let cannot = |error: io::Error| {
+            miette!(
+                "{} cannot be written: {}",
+                path.display(),
+                io_reason(&error)
+            )
+        };
         let text = fs::read(&*path).map_err(cannot)?;
         let mut kept: Vec<u8> = Vec::with_capacity(text.len());
-        kept.extend(text.split_inclusive(|byte| *byte == b'\n').take(1).flatten());
+        kept.extend(
+            text.split_inclusive(|byte| *byte == b'\n')
+                .take(1)
+                .flatten(),
+        );
         for row in self.rows.values() {
             kept.extend(serde_json::to_vec(row).into_diagnostic()?);
             kept.push(b'\n');
