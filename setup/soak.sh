@@ -81,12 +81,16 @@ while [ "$rounds" -eq 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; do
         printf 'make soak: round %d FAILED after %d s at the sets at the limit\n' "$rounds" "$SECONDS"
         exit 1
     fi
-    # Faults of a busy Linux, of which none may change what runs beside it, the same way.
-    if ! cargo run --quiet --locked --release -p tactus -- faults campaigns/isolation.toml --runs "${FAULTS:-10000}" \
-        --seed "$rounds" --output build/isolation.parquet; then
-        printf 'make soak: round %d FAILED after %d s at the faults of seed %d\n' "$rounds" "$SECONDS" "$rounds"
-        exit 1
-    fi
+    # Faults of each campaign, of which none may change what runs beside, the same way.
+    for campaign in campaigns/*.toml; do
+        name=$(basename "$campaign" .toml)
+        if ! cargo run --quiet --locked --release -p tactus -- faults "$campaign" --runs "${FAULTS:-10000}" \
+            --seed "$rounds" --output "build/$name.parquet"; then
+            printf 'make soak: round %d FAILED after %d s at the faults of %s, seed %d\n' "$rounds" "$SECONDS" \
+                "$campaign" "$rounds"
+            exit 1
+        fi
+    done
     # Random sets of reservations, judged by a second analysis too, the same way; and the utilisation at which both refuse.
     if ! cargo build --quiet --locked --release -p tactus-planning --example verdicts ||
         ! planning/tests/model/compare.py agree 10000 "$rounds" ||

@@ -143,6 +143,16 @@ fn a_campaign_that_cannot_be_is_refused() {
     }
 }
 
+/// The other campaigns need Linux, or simulate the fabric: `make soak` has them.
+#[test]
+fn nothing_escapes_from_a_vm_that_crashes_and_restarts() {
+    let folder = tempfile::tempdir().expect("a directory can be made");
+    let campaign = concat!(env!("CARGO_MANIFEST_DIR"), "/../campaigns/life-cycle.toml");
+    let (code, stdout, stderr) = faults(folder.path(), &[campaign, "--runs", "12"]);
+    assert_eq!(code, Some(0), "{stdout}\n{stderr}");
+    assert!(stdout.contains("Escaped or hung: 0 of 12;"), "{stdout}");
+}
+
 #[test]
 fn a_bad_run_is_made_smaller() {
     let folder = folder();

@@ -436,6 +436,10 @@ fn words(fault: &BoardFault) -> String {
             format!("line {line} is held {}", if level { "high" } else { "low" })
         }
         BoardFault::Stall { hart, cycles } => format!("hart {hart} stands for {cycles} cycles"),
+        BoardFault::FabricError { port } => format!("the next answer at {port:?} is an error"),
+        BoardFault::FabricHang { port } => format!("nothing gets through at {port:?}"),
+        BoardFault::FabricEventLost => "the next event of software is lost".to_owned(),
+        BoardFault::FabricEventExtra => "an event comes that nothing has raised".to_owned(),
         fault => format!("{fault:?}"),
     }
 }
