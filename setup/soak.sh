@@ -84,7 +84,7 @@ while [ "$rounds" -eq 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; do
     # Faults of each campaign, of which none may change what runs beside, the same way.
     for campaign in campaigns/*.toml; do
         name=$(basename "$campaign" .toml)
-        if ! cargo run --quiet --locked --release -p tactus -- faults "$campaign" --runs "${FAULTS:-10000}" \
+        if ! cargo run --quiet --locked --release -p tactus -- faults "$campaign" ${FAULTS:+--runs "$FAULTS"} \
             --seed "$rounds" --output "build/$name.parquet"; then
             printf 'make soak: round %d FAILED after %d s at the faults of %s, seed %d\n' "$rounds" "$SECONDS" \
                 "$campaign" "$rounds"
