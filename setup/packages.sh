@@ -7,7 +7,8 @@
 #   python      further packages for the fabric's Python tools
 #   qemu        QEMU
 #   scripts     ShellCheck
-#   tests       packages for tests only: Chromium and Node.js, gdb, ccache, zstd
+#   tests       packages for tests only: Chromium and Node.js, gdb, ccache, zstd, e2fsprogs
+#   debian      e2fsprogs and an ssh client, which make Debian's disk and log in
 #
 # usage: packages.sh [GROUP...]     all of them unless told
 #
@@ -157,6 +158,11 @@ need() {
     reasons+=("$2: $3")
 }
 
+# mke2fs is where only root looks.
+need_mke2fs() {
+    PATH=$PATH:/usr/sbin:/sbin need mke2fs e2fsprogs "makes a Linux guest's disk"
+}
+
 # What a group lacks, as `packages` and `reasons`.
 look() {
     case $1 in
@@ -184,6 +190,11 @@ look() {
         need gdb-multiarch gdb-multiarch "debugs guests on the board in the tests of its gdb server"
         need ccache ccache "compiles what the models of the fabric's tests have in common only once"
         need zstd zstd "packs releases, and compressed kernels that a test refuses"
+        need_mke2fs
+        ;;
+    debian)
+        need_mke2fs
+        need ssh openssh-client "makes the keys of Debian and logs in there"
         ;;
     scripts) need shellcheck shellcheck "looks through the shell scripts" ;;
     model)
@@ -202,7 +213,7 @@ look() {
         fi
         ;;
     qemu) ;;
-    *) fail "packages.sh: there is no group $1" "Say compilers, cross, model, python, qemu, scripts or tests." ;;
+    *) fail "packages.sh: there is no group $1" "Say compilers, cross, model, python, qemu, scripts, tests or debian." ;;
     esac
 }
 
@@ -216,7 +227,7 @@ main() {
         [ ${#packages[@]} -eq 0 ] && { [ -z "$wants_qemu" ] || qemu_present; } && return
         fail "this system has no apt, and some of these commands are missing or too old:" \
             "qemu-system-riscv64 ($qemu_minimum or newer), riscv64-unknown-elf-gcc, cpio, cmake, cc, g++," \
-            "verilator, zlib's headers, python3 (with venv and its headers), chromium, node, npm, gdb-multiarch, ccache, zstd, shellcheck" \
+            "verilator, zlib's headers, python3 (with venv and its headers), chromium, node, npm, gdb-multiarch, ccache, zstd, shellcheck, mke2fs, ssh" \
             "Install them with this system's package manager; see docs/src/reference/setup.md, \"Other distributions\"."
     fi
     if [ ${#packages[@]} -gt 0 ]; then
@@ -240,5 +251,5 @@ main() {
 }
 
 groups=("$@")
-[ ${#groups[@]} -gt 0 ] || groups=(compilers cross model python qemu scripts tests)
+[ ${#groups[@]} -gt 0 ] || groups=(compilers cross model python qemu scripts tests debian)
 main

@@ -5,7 +5,7 @@
 #
 # usage: setup.sh [PURPOSE]
 #
-# PURPOSE is all (the default), demo-board, demo-qemu, lint, docs or synth. Its steps:
+# PURPOSE is all (the default), demo-board, demo-qemu, demo-debian, lint, docs or synth. Its steps:
 #
 #   compilers   packages: C compiler, cmake, cpio              the tool, the Linux guest's initramfs
 #   cross       package: C compiler for RISC-V                 tests, guests of your own
@@ -15,6 +15,7 @@
 #   rust        Rust, and the crates that Cargo.lock pins      everything
 #   scripts     package: ShellCheck                            lint of the shell scripts
 #   tests       packages: Chromium, Node.js, npm, gdb, ccache  tests of the report's page, of gdb, of the fabric
+#   debian      packages: e2fsprogs, an ssh client             the disk of Debian (setup/debian.sh), and logging in
 #   gcc         the guests' C compiler, by path                guests in C
 #   firmware    OpenSBI                                        every run
 #   linux       Debian's kernel and the initramfs              systems with Linux
@@ -31,13 +32,14 @@ readonly logs=$TACTUS_BUILD/setup
 
 # What a first set-up takes on two cores beside downloads, measured on a bare Debian 12; "to download" where there is nothing yet.
 case ${1:-all} in
-all) steps=(compilers cross model python qemu scripts tests rust gcc firmware linux fabric page package) takes="8 minutes and 1.2 GB to download" ;;
+all) steps=(compilers cross model python qemu scripts tests debian rust gcc firmware linux fabric page package) takes="8 minutes and 1.2 GB to download" ;;
 demo-board) steps=(compilers model rust gcc firmware linux) takes="2 minutes and 400 MB to download" ;;
 demo-qemu) steps=(compilers qemu rust gcc firmware linux) takes="2 minutes and 400 MB to download" ;;
+demo-debian) steps=(compilers qemu debian rust gcc firmware linux) takes="2 minutes and 400 MB to download" ;;
 lint) steps=(compilers model python scripts rust gcc fabric package) takes="4 minutes and 700 MB to download" ;;
 docs) steps=(compilers rust gcc) takes="2 minutes and 300 MB to download" ;;
 synth) steps=(model python fabric) takes="3 minutes and 400 MB to download" ;;
-*) fail "setup.sh: there is no purpose $1" "Say all, demo-board, demo-qemu, lint, docs or synth." ;;
+*) fail "setup.sh: there is no purpose $1" "Say all, demo-board, demo-qemu, demo-debian, lint, docs or synth." ;;
 esac
 readonly steps takes
 
@@ -110,7 +112,7 @@ get_page_tests() {
 cd "$TACTUS_ROOT"
 groups=()
 for step in "${steps[@]}"; do
-    case $step in compilers | cross | model | python | qemu | scripts | tests) groups+=("$step") ;; esac
+    case $step in compilers | cross | model | python | qemu | scripts | tests | debian) groups+=("$step") ;; esac
 done
 setup/packages.sh "${groups[@]}"
 if wants rust; then

@@ -215,6 +215,6 @@ begin "a group that there is not" bookworm 10.0.2
 run compiler
 exits 1
 says "setup: error: packages.sh: there is no group compiler
-       Say compilers, cross, model, python, qemu, scripts or tests."
+       Say compilers, cross, model, python, qemu, scripts, tests or debian."
 
 finish "setup/packages.sh"
