@@ -211,10 +211,10 @@ pub(crate) fn networks<'a>(
                 functions.extend([Box::new(one) as Box<dyn Backend>, Box::new(other)]);
                 continue;
             }
-            cli::Net::User => {
+            cli::Net::User { .. } => {
                 return Err(miette!(
-                    help = "give it files, or `loop`",
-                    "--pci-net user is for QEMU: the board is on no network"
+                    help = "give it files, or `loop`; a guest's console works on both",
+                    "--pci-net user is for QEMU: the board is on no network, and forwards no ports"
                 ));
             }
             cli::Net::Files { received, sent } => (received, sent),

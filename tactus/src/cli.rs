@@ -322,8 +322,9 @@ pub struct RunArguments {
     /// on the board
     #[arg(long, value_name = "FILE")]
     pub pci_disk: Vec<PathBuf>,
-    /// A network card, as a PCI function, behind the disks: `user` is the host's network, on QEMU; on the board `in=FILE`
-    /// has the frames that it receives (pcap), `out=FILE` is for those that it sends, and `loop` is two cards, linked
+    /// A network card, as a PCI function, behind the disks: `user` is the host's network, on QEMU, and `user,tcp=2222:22`
+    /// forwards this machine's port 2222 to the guest's port 22; on the board `in=FILE` has the frames that it receives
+    /// (pcap), `out=FILE` is for those that it sends, and `loop` is two cards, linked
     #[arg(long, value_name = "ENDS", value_parser = net)]
     pub pci_net: Vec<Net>,
     /// What drives the consoles
@@ -837,7 +838,10 @@ pub enum Net {
     /// Another one, which comes with it.
     Loop,
     /// The host's network, by QEMU's own translation of addresses.
-    User,
+    User {
+        /// Connections to the host that are the guest's.
+        forwards: Vec<Forward>,
+    },
     /// Files.
     Files {
         /// The frames that it receives.
@@ -847,19 +851,71 @@ pub enum Net {
     },
 }
 
+/// A TCP port of the host's loopback interface whose connections go to a port of the guest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forward {
+    /// The host's.
+    pub host: u16,
+    /// The guest's.
+    pub guest: u16,
+}
+
+impl Forward {
+    /// Reads `HOST:GUEST`.
+    fn from_text(text: &str) -> Result<Self, String> {
+        let (host, guest) = text.split_once(':').ok_or_else(|| {
+            format!("`tcp={text}`: say this machine's port and the guest's, such as tcp=2222:22")
+        })?;
+        let port = |number: &str| match number.parse() {
+            Ok(port @ 1..) if number.bytes().all(|byte| byte.is_ascii_digit()) => Ok(port),
+            _ => Err(format!(
+                "`tcp={text}`: `{number}` is not a port; a port is a number from 1 to 65535"
+            )),
+        };
+        Ok(Self {
+            host: port(host)?,
+            guest: port(guest)?,
+        })
+    }
+}
+
 /// The ends of a network device's cable.
-fn net(text: &str) -> Result<Net, String> {
-    match text {
-        "loop" => return Ok(Net::Loop),
-        "user" => return Ok(Net::User),
-        _ => {}
+///
+/// # Errors
+/// It says none of them.
+pub fn net(text: &str) -> Result<Net, String> {
+    if text == "loop" {
+        return Ok(Net::Loop);
+    }
+    let mut parts = text.split(',');
+    if parts.next() == Some("user") {
+        let mut forwards: Vec<Forward> = Vec::new();
+        for part in parts {
+            let ports = part.strip_prefix("tcp=").ok_or_else(|| {
+                format!("`{part}` is nothing that `user` has; say user, or user,tcp=HOST:GUEST such as user,tcp=2222:22")
+            })?;
+            let forward = Forward::from_text(ports)?;
+            if forwards.iter().any(|other| other.host == forward.host) {
+                return Err(format!(
+                    "port {} of this machine is forwarded twice",
+                    forward.host
+                ));
+            }
+            forwards.push(forward);
+        }
+        return Ok(Net::User { forwards });
     }
     let (mut received, mut sent) = (None, None);
     for part in text.split(',') {
         let (end, file) = match part.split_once('=') {
             Some(("in", file)) => (&mut received, file),
             Some(("out", file)) => (&mut sent, file),
-            _ => return Err("say in=FILE, out=FILE, in=FILE,out=FILE, loop, or user".to_owned()),
+            _ => {
+                return Err(
+                    "say in=FILE, out=FILE, in=FILE,out=FILE, loop, user, or user,tcp=HOST:GUEST"
+                        .to_owned(),
+                );
+            }
         };
         if file.is_empty() || end.replace(PathBuf::from(file)).is_some() {
             return Err("name one file for each end".to_owned());
@@ -908,5 +964,69 @@ pub fn main() -> ExitCode {
         Command::New(arguments) => new::command(&arguments),
         Command::Completions(arguments) => man::completions(arguments.shell, Arguments::command()),
         Command::Man(arguments) => man::command(&arguments.directory, Arguments::command()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Forward, Net, net};
+
+    #[test]
+    fn ports_of_the_host_are_the_guests() {
+        let forwards = vec![
+            Forward {
+                host: 2222,
+                guest: 22,
+            },
+            Forward {
+                host: 8080,
+                guest: 80,
+            },
+        ];
+        assert_eq!(
+            net("user,tcp=2222:22,tcp=8080:80"),
+            Ok(Net::User { forwards })
+        );
+        assert_eq!(
+            net("user"),
+            Ok(Net::User {
+                forwards: Vec::new()
+            })
+        );
+    }
+
+    #[test]
+    fn what_is_no_port_is_refused() {
+        let port = "is not a port; a port is a number from 1 to 65535";
+        for (text, reason) in [
+            ("user,tcp=0:22", format!("`tcp=0:22`: `0` {port}")),
+            ("user,tcp=2222:65536", format!("`tcp=2222:65536`: `65536` {port}")),
+            ("user,tcp=+1:22", format!("`tcp=+1:22`: `+1` {port}")),
+            ("user,tcp=:22", format!("`tcp=:22`: `` {port}")),
+            (
+                "user,tcp=22",
+                "`tcp=22`: say this machine's port and the guest's, such as tcp=2222:22".to_owned(),
+            ),
+            (
+                "user,tcp=1:2,tcp=1:3",
+                "port 1 of this machine is forwarded twice".to_owned(),
+            ),
+            (
+                "user,in=file",
+                "`in=file` is nothing that `user` has; say user, or user,tcp=HOST:GUEST such as user,tcp=2222:22".to_owned(),
+            ),
+        ] {
+            assert_eq!(net(text), Err(reason));
+        }
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused() {
+        let corpus =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus/network");
+        for entry in std::fs::read_dir(corpus).expect("the corpus") {
+            let path = entry.expect("an entry").path();
+            crate::testing::try_network(&std::fs::read_to_string(path).expect("a text"));
+        }
     }
 }

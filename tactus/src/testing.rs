@@ -500,6 +500,30 @@ pub fn try_timed_io(text: &str) {
     }
 }
 
+/// What must hold for any text as the ends of a network device's cable: it is refused in a line of words, or names ports that
+/// exist, each of the host's once.
+///
+/// # Panics
+/// That does not hold.
+pub fn try_network(text: &str) {
+    use crate::cli::{Net, net};
+    match net(text) {
+        Ok(Net::User { forwards }) => {
+            let mut host: Vec<u16> = forwards.iter().map(|forward| forward.host).collect();
+            assert!(!host.contains(&0) && forwards.iter().all(|forward| forward.guest > 0));
+            host.sort_unstable();
+            assert!(host.windows(2).all(|two| two[0] != two[1]));
+            let again = forwards.iter().fold("user".to_owned(), |text, forward| {
+                format!("{text},tcp={}:{}", forward.host, forward.guest)
+            });
+            assert_eq!(net(&again), Ok(Net::User { forwards }));
+        }
+        Ok(Net::Files { received, sent }) => assert!(received.is_some() || sent.is_some()),
+        Ok(Net::Loop) => assert_eq!(text, "loop"),
+        Err(reason) => assert!(!reason.is_empty()),
+    }
+}
+
 /// What must hold for any text as the description of a sweep: it is in order, or refused at a place of the text; where it
 /// is in order, each of its first points can be put together.
 ///

@@ -3,6 +3,8 @@
 //! QEMU's go through its IOMMU: a virtio device does so only with `iommu_platform=on`, and a guest cannot refuse that
 //! where there is no legacy interface.
 
+use std::collections::HashSet;
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -12,7 +14,7 @@ use tactus_board::setup;
 
 use super::Error;
 use crate::boot::{disks, networks};
-use crate::cli::Net;
+use crate::cli::{Forward, Net};
 
 /// Disks, and behind them network cards.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,8 +43,34 @@ impl Functions {
 
     /// Why QEMU cannot have them.
     pub(super) fn unfit_for_qemu(&self) -> Option<&'static str> {
-        let only_user = self.nets.iter().all(|net| *net == Net::User);
+        let only_user = self.nets.iter().all(|net| matches!(net, Net::User { .. }));
         (!only_user).then_some("on QEMU a network card has the host's network: --pci-net user")
+    }
+
+    /// The ports of the host that are forwarded to guests.
+    fn forwards(&self) -> impl Iterator<Item = Forward> {
+        self.nets
+            .iter()
+            .flat_map(|net| match net {
+                Net::User { forwards } => &forwards[..],
+                _ => &[],
+            })
+            .copied()
+    }
+
+    /// Why a port of the host cannot be forwarded: another program has it, it takes rights, or it is forwarded twice. One that
+    /// is taken between this and QEMU's start is QEMU's to refuse.
+    pub(super) fn unfit_port(&self) -> Option<String> {
+        let mut seen = HashSet::new();
+        self.forwards().find_map(|Forward { host, .. }| {
+            if !seen.insert(host) {
+                return Some(format!("port {host} of this machine is forwarded twice"));
+            }
+            let error = TcpListener::bind((Ipv4Addr::LOCALHOST, host)).err()?;
+            Some(format!(
+                "port {host} of this machine cannot be forwarded: {error}"
+            ))
+        })
     }
 
     /// Adds them to QEMU's command line.
@@ -62,10 +90,16 @@ impl Functions {
                     "virtio-blk-pci,addr={slot},drive=disk{slot},{VIRTIO}"
                 ));
         }
-        for (_, slot) in self.nets.iter().zip(slots) {
+        for (net, slot) in self.nets.iter().zip(slots) {
+            let mut netdev = format!("user,id=net{slot}");
+            if let Net::User { forwards } = net {
+                for Forward { host, guest } in forwards {
+                    netdev += &format!(",hostfwd=tcp:127.0.0.1:{host}-:{guest}");
+                }
+            }
             command
                 .arg("-netdev")
-                .arg(format!("user,id=net{slot}"))
+                .arg(netdev)
                 .arg("-device")
                 .arg(format!(
                     "virtio-net-pci,addr={slot},netdev=net{slot},romfile=,{VIRTIO}"

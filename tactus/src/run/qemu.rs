@@ -115,6 +115,9 @@ impl Machine {
         if let Some(reason) = functions.unfit_for_qemu() {
             return Err(Error::Functions(reason.to_owned()));
         }
+        if let Some(reason) = functions.unfit_port() {
+            return Err(Error::Functions(reason));
+        }
         if mpv::is_ignored() {
             return Err(Error::QemuIgnoresMpv);
         }
