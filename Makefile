@@ -17,11 +17,11 @@ CARGO ?= cargo
 TACTUS := $(CARGO) run --quiet --release --package tactus --
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint fabric docs bench bench-quick dist synth soak book clean platform
+.PHONY: help setup demo demo-debian test lint fabric docs bench bench-quick dist synth soak book clean platform
 
 help: ## this list
 	@echo 'Tactus, a real-time hypervisor. Say make and one of:'
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 	@echo 'PLATFORM=board (the virtual board, the default) or PLATFORM=qemu says where the demo runs.'
 
 setup: ## install what is missing on this machine (docs/src/reference/setup.md says what)
@@ -44,6 +44,12 @@ demo: platform ## Linux and FreeRTOS side by side, sharing accelerators, ending 
 	@setup/build.sh $(MODELS_$(PLATFORM))
 	@echo 'demo: the run takes about half a minute of one core, beside building the hypervisor and the guests the first time'
 	@$(TACTUS) run $(DEMO_$(PLATFORM)) --report build/demo
+
+demo-debian: ## Debian with systemd beside FreeRTOS on one hart, reached by ssh; makes Debian's disk the first time
+	@setup/setup.sh demo-debian
+	@setup/debian.sh
+	@setup/build.sh
+	@setup/demo-debian.sh
 
 test: setup ## all tests but the long ones: on this machine, on the board, on QEMU, of set-up; of the fabric the quick ones
 	@setup/test.sh

@@ -28,6 +28,9 @@ try() {
     return 1
 }
 
+# The disk of Debian, which the long tests boot.
+setup/debian.sh
+
 # Options of cargo that the tests are run with, and are to be run with alone.
 options=
 rounds=0

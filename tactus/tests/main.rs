@@ -13,6 +13,7 @@ mod campaign;
 mod check;
 mod colours;
 mod counters;
+mod debian;
 mod distribution;
 mod fences;
 mod figure6;
