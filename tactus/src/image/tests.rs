@@ -360,6 +360,8 @@ fn the_device_manager_reads_what_the_devicetree_says() {
         length: 2_000,
     };
     assert_eq!(read.policy.turn, Some(turn));
+    // With turns the region allocator is not used.
+    assert_eq!(read.allocator, 0);
     let segment = plan.vms[manager].segments.iter().rev().nth(1);
     let segment = segment.expect("the bitstreams");
     let mut number = 0;
