@@ -26,9 +26,6 @@ pub enum Route {
     Vm(usize, u32),
     /// The UART that carries the consoles.
     Console,
-    /// The region allocator.
-    #[cfg(feature = "accelerators")]
-    Allocator,
 }
 
 /// The system, as configured and as it is.

@@ -248,8 +248,6 @@ fn header(plan: &Plan, tables: &Tables, length: usize) -> Header {
         _ => (0, 0),
     };
     let harts = &plan.profile.harts;
-    let shared = plan.accelerators.as_ref();
-    let allocator = shared.and_then(|shared| shared.allocator.as_ref());
     Header {
         magic: MAGIC,
         version: VERSION,
@@ -282,8 +280,6 @@ fn header(plan: &Plan, tables: &Tables, length: usize) -> Header {
         ready_queue: plan.ready_queue as u32,
         ready_queue_page,
         ready_queue_event,
-        allocator: allocator.map_or(0, |allocator| allocator.page),
-        allocator_source: allocator.map_or(0, |allocator| allocator.source.into()),
         device_manager: match &plan.accelerators {
             Some(accelerators) => accelerators.manager as u32,
             None => NONE,
@@ -326,8 +322,7 @@ pub(crate) fn region_of(region: &plan::Region) -> Region {
         flags: region.kind,
         run: colours.map_or(0, |colours| colours.run),
         spread: colours.map_or(0, |colours| colours.spread),
-        interface: region.interface,
-        priority: region.priority,
+        interface: region.interface.into(),
         tables: region.tables,
     }
 }
