@@ -1,5 +1,5 @@
-//! A campaign of faults in pieces, for those who divide its runs between machines themselves: `Campaign` carries runs out,
-//! `Results` keeps what they have done.
+//! A campaign of faults in pieces, for those who divide its runs between machines themselves: `Campaign` carries runs
+//! out, `Results` keeps what they have done.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -134,7 +134,7 @@ class _Division:
             chunk = self.open.popleft()
             able = [worker for worker in workers if worker not in chunk.others_than]
             if chunk.others_than and not able:
-                # There is nobody else to ask.
+                # All workers that there are have carried this chunk out already: none is left to compare with.
                 continue
             # Only where some are not to have it: new workers come in between.
             only = able if chunk.others_than or self.wrong else None
@@ -182,7 +182,7 @@ class _Division:
             self.open.append(chunk._replace(others_than=frozenset([answer.worker])))
 
     def _settle(self, runs: list[int], answer: Answer) -> None:
-        """Find who is wrong, as a worker says of some runs what is not what is kept of them."""
+        """Find the worker that is wrong, as an answer differs from the lines that are kept of these runs."""
         others = [worker for worker, done in self.by_worker.items() if not done.isdisjoint(runs)]
         others.remove(answer.worker)
         lines = self.campaign.carry_out(runs)

@@ -181,10 +181,10 @@ def test_what_is_not_in_order_is_told(
     monkeypatch.setattr(tactus.cluster, "WORKERS_WAIT", 0.1)
     with (
         distributed.LocalCluster(n_workers=0, dashboard_address=None) as empty,
-        distributed.Client(empty) as nobody,
+        distributed.Client(empty) as without_workers,
         pytest.raises(tactus.TactusError, match="no worker has come"),
     ):
-        tactus.cluster.faults(CAMPAIGN, system=hello, client=nobody)
+        tactus.cluster.faults(CAMPAIGN, system=hello, client=without_workers)
 
 
 def test_the_command_gives_the_same(hello: tactus.System, tmp_path: Path) -> None:
