@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -85,8 +86,8 @@ impl Parts {
 
 /// A campaign of faults whose system is judged and built, to carry out any of its runs.
 ///
-/// What a run does follows from the campaign and the run's number alone, wherever it is carried out; `identity` is the
-/// same where that holds. It can be pickled, and is read, judged and built again where it is unpickled.
+/// What a run does follows from the campaign and the run's number alone, wherever it is carried out; ``identity`` is
+/// the same where that holds. It can be pickled, and is read, judged and built again where it is unpickled.
 /// `tactus.cluster.faults` divides a campaign between processes and machines with it.
 #[pyclass(frozen, module = "tactus")]
 pub struct Campaign {
@@ -129,13 +130,17 @@ impl Campaign {
         let mut interrupt = None;
         let done = py.detach(|| {
             thread::scope(|scope| {
-                let worker = scope.spawn(work);
-                while !worker.is_finished() {
+                // Dropped when the work ends, so that this thread waits no longer.
+                let (at_work, ended) = mpsc::channel::<()>();
+                let worker = scope.spawn(move || {
+                    let _at_work = at_work;
+                    work()
+                });
+                while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
                     if interrupt.is_none() {
                         interrupt = Python::attach(|py| py.check_signals()).err();
                         cancel.store(interrupt.is_some(), Ordering::Relaxed);
                     }
-                    thread::park_timeout(LOOK);
                 }
                 worker.join()
             })
@@ -237,7 +242,7 @@ impl Campaign {
         })
     }
 
-    /// Begin to keep what the runs do: in memory, or where ``output`` is a Parquet file to write, in a file beside it.
+    /// Begin to keep what the runs do: in memory, or where ``output`` is a Parquet file to write, beside it.
     ///
     /// That file has the extension ``.part``; what it has of the same campaign already is done.
     #[pyo3(signature = (output = None))]
@@ -303,7 +308,7 @@ impl Results {
 
 #[pymethods]
 impl Results {
-    /// The runs that are not done, in their order.
+    /// Give the runs that are not done, in their order.
     fn missing(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
         self.with(py, |done| Ok(done.open_runs(self.subject.campaign().runs)))
     }
