@@ -80,9 +80,12 @@ DIST_MODELS ?=
 dist: setup ## the archive of a release and the wheel for Python in build/dist, each tried in an empty folder
 	@setup/dist.sh $(DIST_MODELS)
 
+# After so many seconds `make synth` begins no more and names what it leaves out; nothing for all.
+SYNTH_SECONDS ?=
+
 synth: ## area and clock rate of the fabric's blocks, and their limits; what has not changed is not done again
 	@setup/setup.sh synth
-	@fabric/flow.py synth
+	@fabric/flow.py synth $(if $(SYNTH_SECONDS),--begin-within $(SYNTH_SECONDS))
 
 soak: setup ## the tests again and again for SOAK_MINUTES (60), the long ones included
 	@setup/soak.sh $(SOAK_MINUTES)

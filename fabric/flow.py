@@ -9,8 +9,10 @@
                                                 proofs, and that each of them can fail
     fabric/flow.py mutate [--seed N] [--count N] [BLOCK...]
                                                 random faults in each block, which its proofs or tests have to notice
-    fabric/flow.py synth [BLOCK...]             area and clock rate against synth/limits.toml; without BLOCK, also the
-                                                points of the sweep that `tactus bench blueio --quick` reads
+    fabric/flow.py synth [--begin-within SECONDS] [BLOCK...]
+                                                area and clock rate against synth/limits.toml; without BLOCK, also the
+                                                points of the sweep that `tactus bench blueio --quick` reads; what has
+                                                not begun in SECONDS is left out, and named
     fabric/flow.py sweep [--json] [--cached] [CPUS...]
                                                 area of the I/O hypervisor and timed I/O at the points of
                                                 synth/sweep.toml; --cached synthesises nothing
@@ -495,7 +497,10 @@ def report_synthesis(blocks, results):
     for block in blocks:
         if not block.synthesise:
             continue
-        parts = [results[f"synth {block.name} {kind}"] for kind in ("xc7", "ecp5", "osu018")]
+        jobs = [f"synth {block.name} {kind}" for kind in ("xc7", "ecp5", "osu018")]
+        if any(job not in results for job in jobs):
+            continue
+        parts = [results[job] for job in jobs]
         if None in parts:
             kept = False
             continue
@@ -809,6 +814,9 @@ def main():
             sub.add_argument("--quick", action="store_true", help="only tests that take seconds")
             sub.add_argument("--waves", action="store_true", help="write FST waveforms")
             sub.add_argument("--seed", type=int, default=1)
+        if name == "synth":
+            sub.add_argument("--begin-within", type=int, metavar="SECONDS",
+                             help="leave out, and name, what has not begun by then")
         if name == "mutate":
             sub.add_argument("--seed", type=int, default=1)
             sub.add_argument("--count", type=int, default=1, help="mutants of each block")
@@ -856,7 +864,8 @@ def main():
             "mutate": lambda: mutate_jobs(blocks, arguments.seed, arguments.count, run_test),
             "synth": lambda: synth_jobs(blocks)}[arguments.what]()
     begin = time.monotonic()
-    results = perform_all(jobs, max(1, arguments.jobs))
+    begin_within = getattr(arguments, "begin_within", None)
+    results = perform_all(jobs, max(1, arguments.jobs), begin_within)
     good = None not in results.values()
     if arguments.what == "mutate":
         for name, result in results.items():
@@ -865,7 +874,8 @@ def main():
         good = registers(check=True) and good
     if arguments.what == "synth":
         good = report_synthesis(blocks, results) and good
-        if not arguments.block:
+        in_time = begin_within is None or time.monotonic() - begin < begin_within
+        if not arguments.block and in_time:
             good = synthesise_for_benches(arguments.jobs) and good
     failed = sum(result is None for result in results.values())
     print(f"fabric {arguments.what}: {len(jobs)} jobs, {failed} failed, {time.monotonic() - begin:.1f} s")

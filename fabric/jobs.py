@@ -106,15 +106,29 @@ def perform(job):
     return True, result, time.monotonic() - begin
 
 
-def perform_all(jobs, workers):
-    """Runs jobs side by side and says how each went. Returns the results by name, or None for those that failed."""
+def perform_all(jobs, workers, begin_within=None):
+    """Runs jobs side by side and says how each went. Returns the results by name, or None for those that failed.
+
+    A job that is not remembered and has not begun after `begin_within` seconds is left out: the results do not have it.
+    """
     results = {}
     remembered = 0
+    left_out = []
+    begin = time.monotonic()
+
+    def perform_in_time(job):
+        late = begin_within is not None and time.monotonic() - begin > begin_within
+        return None if late and known(job) is None else perform(job)
+
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-        running = {pool.submit(perform, job): job for job in jobs}
+        running = {pool.submit(perform_in_time, job): job for job in jobs}
         for future in concurrent.futures.as_completed(running):
             job = running[future]
-            passed, result, seconds = future.result()
+            outcome = future.result()
+            if outcome is None:
+                left_out.append(job.name)
+                continue
+            passed, result, seconds = outcome
             results[job.name] = result if passed else None
             if seconds is None:
                 remembered += 1
@@ -125,6 +139,9 @@ def perform_all(jobs, workers):
                 print("".join(f"           {line}\n" for line in result.splitlines()), end="", flush=True)
     if remembered:
         print(f"  {remembered} of {len(jobs)} as before: nothing that they read has changed")
+    if left_out:
+        names = sorted({' '.join(name.split()[:2]) for name in left_out})
+        print(f"  LEFT OUT for want of time, {len(left_out)} of {len(jobs)} jobs, of: {', '.join(names)}")
     return results
 
 
