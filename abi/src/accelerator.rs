@@ -23,6 +23,17 @@ pub const COMMAND: usize = 4;
 /// Offset of the completed command.
 pub const COMPLETED: usize = 8;
 
+/// Offset, in the page of a virtual device, of the register that says how it is: `STAT` of `fabric/regs/virtual_device.rdl`.
+pub const STAT: u64 = 4;
+
+/// Bits of [`STAT`].
+pub mod stat {
+    /// A region is connected.
+    pub const CONNECTED: u32 = 1 << 0;
+    /// A computation was stopped before it was over.
+    pub const UNFINISHED: u32 = 1 << 2;
+}
+
 /// Offset, in the page of a virtual device, of the register whose bit 0 is set while a computation is requested and has
 /// not begun: `START` of `fabric/regs/virtual_device.rdl`.
 pub const START: u64 = 8;

@@ -15,7 +15,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// First eight bytes of a blob.
 pub const MAGIC: [u8; 8] = *b"TACTUS\0\x1a";
 /// Version of this layout; the hypervisor refuses any other.
-pub const VERSION: u32 = 15;
+pub const VERSION: u32 = 16;
 /// A budget is no less than so many times [`Header::interrupt_ticks`]: an interrupt that is under way when a job gets
 /// the hart is charged to it, and less would be left of a smaller budget than it may lack.
 pub const LEAST_BUDGET: u64 = 2;
@@ -129,6 +129,10 @@ pub struct Header {
     pub ready_queue_page: u64,
     /// Physical address of the register that raises the fabric's event; likewise.
     pub ready_queue_event: u64,
+    /// Physical address of the page of the region allocator, which is the hypervisor's; 0: it is not used.
+    pub allocator: u64,
+    /// Its PLIC source; 0 where it is not used.
+    pub allocator_source: u64,
     /// The VM that manages accelerators, or [`NONE`].
     pub device_manager: u32,
     /// Optional parts of the hypervisor that the system needs: bits of [`part`].
@@ -376,7 +380,7 @@ pub mod region {
     /// A channel's shared memory: reads and writes allowed, kept over restarts.
     pub const CHANNEL: u16 = 4;
     /// A virtual device of accelerators: one page, that of an interface in the fabric. Reads are allowed; writes while
-    /// the device manager has it open ([`crate::hypercall::ACCELERATOR_REQUESTS`]).
+    /// a region is connected, or is being prepared ([`crate::hypercall::ACCELERATOR_REQUESTS`]).
     pub const ACCELERATOR: u16 = 8;
     /// A page for the VM's requests to I/O in the fabric: a port of the I/O hypervisor, or timed I/O. Reads and writes
     /// are allowed; when the VM has ended, the hypervisor writes [`END`](super::io::END) to the register at
@@ -409,7 +413,9 @@ pub struct Region {
     /// The ratio of a way of the cache to such a run, as a power of two; 0: not coloured, contiguous.
     pub spread: u8,
     /// [`region::ACCELERATOR`]: the number of its interface, unique and below [`limit::INTERFACES`]. Others: zero.
-    pub interface: u16,
+    pub interface: u8,
+    /// [`region::ACCELERATOR`]: the priority of its VM's requests for regions, higher first. Others: zero.
+    pub priority: u8,
     /// [`region::MEMORY`], coloured: pages of its colours behind it, for the VM's second-stage tables. Others: zero.
     pub tables: u16,
 }

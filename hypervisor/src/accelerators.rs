@@ -1,10 +1,16 @@
 //! Virtual devices behind which accelerators stand (Ker-ONE, section 4.2): each is a page of the fabric, an interface, which its VM may always read. While
-//! the device manager permits it the VM writes it as well, and the hypervisor has no part in it. Otherwise a store traps: it is carried out here, as
-//! an interface keeps all its registers, and the manager hears of it, if it wants to.
+//! the page is open the VM writes it as well, and the hypervisor has no part in it. Otherwise a store traps: it is carried out here, as
+//! an interface keeps all its registers, and a region is requested for the interface: of the region allocator, and where that says so, or there is none, of
+//! the device manager ([`allocation`]).
 //!
 //! So no vCPU ever waits in the hypervisor for a region, and there is nothing to undo when a VM or the manager dies: what a VM has asked for is in
 //! its interface, and here is only where the manager should look.
+//!
+//! **Protocol A1, open pages.** A page may be open while no region is connected only if an answer of the allocator is due for its interface, or the page is
+//! about to be closed. Whoever opens it looks after that whether a region is connected, and whoever closes it looks after that whether the VM has asked for
+//! something meanwhile. So neither the order of openings and closings by different harts matters, nor how late one is.
 
+mod allocation;
 pub mod interfaces;
 
 use crate::arch::stage2::WRITE;
@@ -20,14 +26,17 @@ use crate::vm::vcpu::signal;
 use core::hint::cold_path;
 use core::sync::atomic::Ordering;
 use interfaces::{Accelerators, Interface};
-use tactus_abi::accelerator::{END, START};
+use tactus_abi::accelerator::{END, START, STAT, stat};
 use tactus_abi::hypercall::interface_event;
 use tactus_abi::map::{FAULT_SOURCE, PAGE_SIZE};
 use tactus_policy::ready::Handle;
 
+pub use allocation::interrupt;
+
 impl Accelerators {
-    /// An interface has been written without a region.
+    /// An interface has been written without a region: the manager is to look at it.
     fn written(&self, cx: &mut HartCtx, number: u32) {
+        arch::fence_after_device();
         let bit = interface_event::WRITTEN << number;
         let before = self.news.fetch_or(bit, Ordering::SeqCst);
         // Once, until the manager has come: however much a VM writes.
@@ -52,21 +61,41 @@ impl Accelerators {
         waiter.is_some()
     }
 
-    /// Opens and closes interfaces, a bit each.
+    /// Opens and closes interfaces, a bit each, for the manager.
     fn change(&self, cx: &mut HartCtx, open: u64, close: u64) {
+        let mut wanted = 0;
         for interface in self.all() {
             if open >> interface.number & 1 != 0 {
-                // A hart that knows it otherwise traps once more.
-                interface.leaf.fetch_or(WRITE, Ordering::Relaxed);
                 // It has a region: what it has been asked is being done.
                 let written = interface_event::WRITTEN << interface.number;
                 self.news.fetch_and(!written, Ordering::SeqCst);
+                let answer = interface.answer.lock();
+                wanted |= self.open(cx, interface, answer.is_due);
             }
-            if close >> interface.number & 1 == 0 {
-                continue;
+            if close >> interface.number & 1 != 0 {
+                wanted |= self.close(cx, interface);
             }
-            interface.leaf.fetch_and(!WRITE, Ordering::Relaxed);
-            let mut looks = true;
+        }
+        self.request(cx, wanted);
+    }
+
+    /// Opens an interface's page; without an answer that `is_due` it stays open only if a region is connected. As [`Accelerators::close`].
+    fn open(&self, cx: &mut HartCtx, interface: &Interface, is_due: bool) -> u32 {
+        // A hart that knows it otherwise traps once more.
+        interface.leaf.fetch_or(WRITE, Ordering::SeqCst);
+        if is_due || flags(interface, STAT) & stat::CONNECTED != 0 {
+            return 0;
+        }
+        cold_path();
+        self.close(cx, interface)
+    }
+
+    /// Closes an interface's page. Returns its bit if a region is to be requested for it. Where a vCPU may still write the page, this is looked at when it
+    /// does not any more ([`recheck_closed`]).
+    #[inline(never)]
+    fn close(&self, cx: &mut HartCtx, interface: &Interface) -> u32 {
+        let mut looks = true;
+        if interface.leaf.fetch_and(!WRITE, Ordering::SeqCst) & WRITE != 0 {
             for vcpu in system().vms[interface.vm].all_vcpus() {
                 // Both at once: a vCPU that takes the one takes the other. One that does not run takes them before it runs.
                 vcpu.signal(signal::CLOSED | signal::RECHECK_CLOSED_PAGE);
@@ -75,11 +104,8 @@ impl Accelerators {
                     signals::notify(cx, vcpu);
                 }
             }
-            // Otherwise it is looked when the last of them is sure to write no more.
-            if looks && is_asked(interface) {
-                self.written(cx, interface.number);
-            }
         }
+        u32::from(looks && wants_region(interface)) << interface.number
     }
 }
 
@@ -93,31 +119,33 @@ pub fn store(cx: &mut HartCtx, interface: &Interface, address: u64, value: u32) 
         arch::fence_own_stage2();
         return;
     }
-    // The manager looks at the interface when it has seen this.
-    arch::fence_after_device();
-    system().accelerators.written(cx, interface.number);
+    system().accelerators.request(cx, 1 << interface.number);
 }
 
 /// A vCPU of the VM ran while a virtual device was closed, and cannot write it any more: what it has asked for meanwhile has not trapped.
 pub fn recheck_closed(cx: &mut HartCtx, vm: &Vm) {
     let own = &system().accelerators;
+    let mut wanted = 0;
     for interface in own.of(vm) {
-        if interface.leaf.load(Ordering::Relaxed) & WRITE == 0 && is_asked(interface) {
-            own.written(cx, interface.number);
+        if interface.leaf.load(Ordering::Relaxed) & WRITE == 0 && wants_region(interface) {
+            wanted |= 1 << interface.number;
         }
+    }
+    own.request(cx, wanted);
+}
+
+/// Whether the VM has asked for a computation that has not begun, or one is unfinished, and no region is connected.
+fn wants_region(interface: &Interface) -> bool {
+    match flags(interface, STAT) & (stat::CONNECTED | stat::UNFINISHED) {
+        0 => flags(interface, START) & 1 != 0,
+        flags => flags == stat::UNFINISHED,
     }
 }
 
-/// Whether the VM has asked for a computation that has not begun.
-fn is_asked(interface: &Interface) -> bool {
-    flag(interface, START)
-}
-
-/// The lowest bit of a register of an interface; 0 where the fabric has none.
-fn flag(interface: &Interface, register: u64) -> bool {
+/// A register of an interface; 0 where the fabric has none.
+fn flags(interface: &Interface, register: u64) -> u32 {
     // Safety: a register of an interface, or of what is not there.
-    let value = unsafe { entry::probe_register(interface.host + register) };
-    value.is_some_and(|value| value & 1 != 0)
+    unsafe { entry::probe_register(interface.host + register) }.unwrap_or(0)
 }
 
 /// All vCPUs of a VM have stopped: its virtual devices are closed, and what they compute or were asked to compute ends.
@@ -145,7 +173,7 @@ pub fn end(cx: &mut HartCtx, vm: &Vm) {
 /// END of `fabric/regs/virtual_device.rdl` states, whatever the device manager does.
 pub fn has_ended(vm: &Vm) -> bool {
     let mut of_vm = system().accelerators.of(vm);
-    !of_vm.any(|interface| flag(interface, END))
+    !of_vm.any(|interface| flags(interface, END) & 1 != 0)
 }
 
 fn manages(vcpu: &Vcpu) -> Result<&'static Accelerators, SbiError> {

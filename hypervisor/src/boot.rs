@@ -283,7 +283,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         )),
         held_for_ticks: ticks(&blob, HOLD_US),
         endpoints,
-        accelerators: Accelerators::new(interfaces),
+        accelerators: Accelerators::new(interfaces, blob.header.allocator),
         #[cfg(feature = "pci")]
         pci,
         vms_on: AtomicU32::new(vms.len() as u32 - u32::from(blob.header.device_manager != NONE)),
@@ -343,6 +343,12 @@ fn routes(blob: &Blob) -> Array<Route, { PASSTHROUGH_SOURCE_MAX as usize + 1 }> 
         let hart = blob.kernel_harts(vcpu).trailing_zeros() as usize;
         routes[interrupt.source as usize] =
             Route::Vm(vm, Table::new(blob.harts)[hart].plic_context);
+    }
+    #[cfg(feature = "accelerators")]
+    if blob.header.allocator != 0
+        && let Some(route) = routes.get_mut(blob.header.allocator_source as usize)
+    {
+        *route = Route::Allocator;
     }
     let console = blob.header.uart_source as usize;
     if blob.header.uart_base != 0 && (1..routes.len()).contains(&console) {

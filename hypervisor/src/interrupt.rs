@@ -1,5 +1,7 @@
 //! Interrupts that reach the hypervisor: from other harts, from the timer, from devices.
 
+#[cfg(feature = "accelerators")]
+use crate::accelerators;
 use crate::arch::{self, csr};
 use crate::console;
 use crate::dispatch::{aftermath, tick};
@@ -22,6 +24,10 @@ pub fn initialise_hart(hart: &Hart) {
             Route::Unused => continue,
             Route::Console if !serves_console(hart) => continue,
             Route::Console => (hart.wires.plic_context, priority::BEST_EFFORT),
+            #[cfg(feature = "accelerators")]
+            Route::Allocator if !serves_console(hart) => continue,
+            #[cfg(feature = "accelerators")]
+            Route::Allocator => (hart.wires.plic_context, priority::BEST_EFFORT),
             Route::Vm(vm, context) => {
                 let vcpus = system().vms[vm].vcpus();
                 let real_time = vcpus.iter().any(|vcpu| vcpu.class == Class::RealTime);
@@ -39,7 +45,7 @@ pub fn initialise_hart(hart: &Hart) {
     }
 }
 
-/// Whether the hart is among those that the console interrupts: the first without real-time vCPUs, or, if each has some, all; who is free first serves it.
+/// Whether the hart is among those that the console and the region allocator interrupt: the first without real-time vCPUs, or, if each has some, all; who is free first serves it.
 fn serves_console(hart: &Hart) -> bool {
     let free = |hart: &&Hart| {
         let real_time = |vcpu: &&Vcpu| vcpu.class == Class::RealTime;
@@ -96,6 +102,11 @@ extern "C" fn external(cx: &mut HartCtx) {
             });
             plic.complete(cx.local.hart.wires.plic_context, source);
             devices::notify_room(cx, room);
+        }
+        #[cfg(feature = "accelerators")]
+        Some(Route::Allocator) => {
+            accelerators::interrupt(cx);
+            plic.complete(cx.local.hart.wires.plic_context, source);
         }
         // Source 0: another hart's, or gone.
         Some(Route::Unused) | None => {}

@@ -1,6 +1,6 @@
 //! Locks between harts: first come, first served, so that the wait is bounded by the number of harts times the
 //! longest time one is held (a ticket lock: Mellor-Crummey and Scott, ACM TOCS 9, 1991, section 2.2). Interrupts are always off in the hypervisor;
-//! nothing waits while holding one.
+//! nothing waits while holding one, but for the bounded time of an answer of the region allocator (`accelerators/allocation.rs`).
 //!
 //! What is compiled into most places that lock is a call. `tests/lock.rs` tries all interleavings.
 

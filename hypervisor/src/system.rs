@@ -26,6 +26,9 @@ pub enum Route {
     Vm(usize, u32),
     /// The UART that carries the consoles.
     Console,
+    /// The region allocator.
+    #[cfg(feature = "accelerators")]
+    Allocator,
 }
 
 /// The system, as configured and as it is.

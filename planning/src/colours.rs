@@ -72,6 +72,7 @@ impl Colours {
             run: self.run_bytes().trailing_zeros() as u8,
             spread: (self.of - self.bits) as u8,
             interface: 0,
+            priority: 0,
             tables: 0,
         }
     }

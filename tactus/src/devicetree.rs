@@ -402,7 +402,7 @@ fn accelerators(fdt: &mut FdtWriter, plan: &Plan, index: usize) -> Result<(), Er
         let channel = manager_channel(plan, device.vm, index);
         [
             device.number.into(),
-            device.real_time.into(),
+            plan.priority(device.interface).into(),
             (vm.host / map::PAGE_SIZE) as u32,
             (vm.memory.0 / map::PAGE_SIZE).min(WINDOW_PAGES_MAX) as u32,
             channel.unwrap_or(u32::MAX),
@@ -435,6 +435,10 @@ fn accelerators(fdt: &mut FdtWriter, plan: &Plan, index: usize) -> Result<(), Er
     fdt.property_array_u32("tactus,bitstreams", &bitstreams.collect::<Vec<_>>())?;
     fdt.property_u32("tactus,drain", ticks(shared.drain))?;
     fdt.property_u32("tactus,give-up", give_up)?;
+    let stop_cycles = shared
+        .allocator
+        .map_or(0, |allocator| allocator.stop_cycles);
+    fdt.property_u32("tactus,allocator", stop_cycles)?;
     fdt.property_array_u32("tactus,turn", &turn)?;
     fdt.end_node(node)
 }

@@ -14,6 +14,8 @@ use crate::profile;
 pub const DEVICE: &str = "fabric";
 /// The device of a design by which the hypervisor reaches a ready queue in hardware.
 pub const READY_QUEUE: &str = "ready-queue";
+/// The device of a design by which the hypervisor requests regions.
+pub const REGION_ALLOCATOR: &str = "region-allocator";
 /// The register that raises the event: the first behind the general-purpose port.
 pub const EVENT: u64 = map::FABRIC + GP_SIZE;
 /// The designs that come with the project.

@@ -261,6 +261,8 @@ pub struct Accelerators {
     pub give_up: Option<Nanoseconds>,
     /// How long a device waits for a turn, and how long a turn is; in nanoseconds.
     pub turn: Option<Turn>,
+    /// The fabric's allocator, which the hypervisor requests regions of; `None`: it does not.
+    pub allocator: Option<Allocator>,
     /// What the parts of the ways to a region take, in nanoseconds, as the system says; `None`: it does not.
     pub costs: Option<Costs>,
 }
@@ -274,6 +276,17 @@ impl Accelerators {
         };
         plan.channels.iter().find(between)
     }
+}
+
+/// The fabric's region allocator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allocator {
+    /// The address of its page.
+    pub page: u64,
+    /// Its interrupt.
+    pub source: u32,
+    /// For how many cycles of the fabric a task that it has told to stop may go on.
+    pub stop_cycles: u32,
 }
 
 /// A hardware task.
@@ -572,6 +585,8 @@ pub struct Region {
     pub kind: u16,
     /// The interface of a virtual device; of others 0.
     pub interface: u8,
+    /// The priority of its requests for regions; of others 0.
+    pub priority: u8,
 }
 
 impl Region {
@@ -604,6 +619,13 @@ impl Plan {
         !made && !others.any(|(other, vcpu)| other != number && vcpu.harts.contains(&hart))
     }
 
+    /// The priority of the requests for regions of a virtual device.
+    pub fn priority(&self, interface: u8) -> u8 {
+        let devices = self.accelerators.iter().flat_map(|shared| &shared.devices);
+        let mut own = devices.filter(|device| device.interface == interface);
+        own.any(|device| device.real_time).into()
+    }
+
     /// A VM's regions in the order of the blob: its memory, its devices, its channels.
     pub fn regions(&self, vm: &Vm) -> Vec<Region> {
         let region = |guest: Extent, host, kind| Region {
@@ -616,6 +638,7 @@ impl Plan {
             tables: 0,
             kind,
             interface: 0,
+            priority: 0,
         };
         let memory = Region {
             colours: vm.colours,
@@ -624,6 +647,7 @@ impl Plan {
         let devices = vm.devices.iter().map(|device| match device.role {
             Role::Accelerator { interface, .. } => Region {
                 interface,
+                priority: self.priority(interface),
                 ..region(device.guest, device.host, region::ACCELERATOR)
             },
             Role::Device => region(device.guest, device.host, region::DEVICE),

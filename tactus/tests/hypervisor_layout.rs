@@ -16,11 +16,12 @@ const HOT_MAX: u64 = 9 << 10;
 /// The hypervisors, each with its most bytes of text and its most lines of code.
 ///
 /// The text includes the hot path. The lines include those of the modules of `policy` and `abi` that the hypervisor
-/// uses, and none that its features leave out.
+/// uses, and none that its features leave out. Of those of the complete one, 280 are for requests of regions to the fabric
+/// (`accelerators/allocation.rs`), which take a visit of the device manager's VM from each request.
 const BUDGETS: [(&str, u64, usize); 3] = [
-    (HYPERVISOR, 64 << 10, 12_487),
+    (HYPERVISOR, 64 << 10, 12_770),
     (HYPERVISOR_BASE, 40 << 10, 9_530),
-    (HYPERVISOR_PCI, 72 << 10, 13_300),
+    (HYPERVISOR_PCI, 72 << 10, 13_550),
 ];
 
 /// The manifest of a hypervisor.

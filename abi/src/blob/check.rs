@@ -4,7 +4,7 @@ use super::{
     Blob, Class, Error, Hart, LEAST_BUDGET, Migration, NONE, OnFault, ReadyQueue, RealTimePolicy,
     limit, part, region,
 };
-use crate::map::{ACCELERATOR_BASE, ACCELERATOR_END, PAGE_SIZE};
+use crate::map::{ACCELERATOR_BASE, ACCELERATOR_END, PAGE_SIZE, PASSTHROUGH_SOURCE_MAX};
 
 impl Migration {
     /// The policy that a field of the blob encodes.
@@ -169,6 +169,15 @@ impl<'a> Blob<'a> {
         if manager != NONE && manager as usize >= self.vms.len() {
             return Err(Error::Table("the device manager out of range"));
         }
+        let (page, source) = (self.header.allocator, self.header.allocator_source);
+        let last = u64::from(PASSTHROUGH_SOURCE_MAX);
+        if page % PAGE_SIZE != 0
+            || (page == 0) != (source == 0)
+            || (page != 0 && manager == NONE)
+            || source > last
+        {
+            return Err(Error::Table("the region allocator out of range"));
+        }
         let mut seen = 0u32;
         for region in self.regions {
             let shared = region.flags == region::ACCELERATOR;
@@ -180,7 +189,7 @@ impl<'a> Blob<'a> {
                     && interface < limit::INTERFACES
                     && seen >> interface & 1 == 0
             } else {
-                interface == 0
+                interface == 0 && region.priority == 0
             };
             if !good {
                 return Err(Error::Table("a virtual device's fields out of range"));

@@ -12,7 +12,7 @@
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use tactus_abi::map;
-use tactus_guest::accelerator::{CompletedBy, Computation, Failure, Signal, VirtualDevice};
+use tactus_guest::accelerator::{CompletedBy, Computation, Failure, VirtualDevice};
 use tactus_guest::{devicetree, interrupts, println, record, start, trap};
 use tactus_tasks::{Task, Workspace};
 
@@ -203,7 +203,7 @@ impl Worker {
             return Ok(());
         }
         if !self.device.is_complete() {
-            self.was_preempted |= self.device.signal() == Some(Signal::Preempt);
+            self.was_preempted |= self.device.is_preempted();
             return Ok(());
         }
         self.preempted += u64::from(self.was_preempted);

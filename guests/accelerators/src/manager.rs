@@ -228,6 +228,8 @@ impl Manager {
         for interface in 0..INTERFACES as u8 {
             world.withdraw(interface);
         }
+        // Asked first: a configuration of this manager's port that ends meanwhile is noticed by its interrupt.
+        let is_configuring = world.is_configuring();
         for region in 0..self.regions {
             let descriptor = world.region(region);
             match descriptor.state {
@@ -244,7 +246,11 @@ impl Manager {
                     }
                 }
                 State::Preempt => self.set_stopping(world, region, descriptor.loaded),
-                State::Reconfig => self.set_phase(region, Phase::Loading(0), now),
+                // Otherwise the region allocator has it.
+                State::Reconfig if is_configuring => {
+                    self.set_phase(region, Phase::Loading(0), now);
+                }
+                State::Reconfig => {}
                 State::Switch => self.release(world, region, now),
             }
         }
@@ -452,11 +458,13 @@ impl Manager {
             return;
         };
         if !is_again {
-            let is_served = self.wants[usize::from(interface)] != Want::Nothing;
-            if is_served || world.interface(interface).connected {
+            if self.wants[usize::from(interface)] != Want::Nothing {
                 return;
             }
             self.since[usize::from(interface)] = now;
+        }
+        if world.interface(interface).connected {
+            return self.is_served(world, interface);
         }
         self.wants[usize::from(interface)] = Want::Waiting;
         for _ in 0..TRIES {
@@ -474,6 +482,19 @@ impl Manager {
             }
         }
         self.wait_again(interface);
+    }
+
+    /// The region allocator has given the interface a region.
+    fn is_served<W: Fabric + Guests>(&mut self, world: &mut W, interface: u8) {
+        if self.wants[usize::from(interface)] == Want::Waiting {
+            world.withdraw(interface);
+        }
+        self.wants[usize::from(interface)] = Want::Nothing;
+        self.again &= !bit(interface);
+        if self.told & bit(interface) != 0 {
+            self.told &= !bit(interface);
+            world.signal(interface, Signal::Ready);
+        }
     }
 
     fn tell_to_wait(&mut self, world: &mut impl Guests, interface: u8) {
@@ -500,8 +521,10 @@ impl Manager {
         match descriptor.state {
             State::Idle if world.command(region, Command::Take) => {
                 self.assign(region, interface);
-                if descriptor.connected {
-                    self.lose(world, descriptor.client, now);
+                // The region allocator may have given it to another client before it was taken.
+                let client = world.region(region).client;
+                if descriptor.connected || client != descriptor.client {
+                    self.lose(world, client, now);
                 }
                 self.prepare(world, region, now);
                 true
@@ -618,7 +641,9 @@ impl Manager {
     /// Drops the request of a VM that has ended, and kills its computation. An idle region stays connected
     /// until a device requests it.
     fn ended<W: Fabric + Guests>(&mut self, world: &mut W, interface: u8, now: u64) {
-        self.cancelled(world, interface);
+        if self.wants[usize::from(interface)] != Want::Nothing {
+            self.cancelled(world, interface);
+        }
         let has = |descriptor: Descriptor| descriptor.connected && descriptor.client == interface;
         let Some(region) = (0..self.regions).find(|&region| has(world.region(region))) else {
             return;
@@ -661,7 +686,8 @@ impl Manager {
         }
         world.set_client(region, interface, self.level(interface), device.hold);
         if !world.command(region, Command::Connect) {
-            // Not in Switch: only a fault of the fabric can cause this.
+            // The interface has another region, from the region allocator: that is found when the request is made again.
+            world.command(region, Command::Release);
             self.wait_again(interface);
             return;
         }
@@ -767,7 +793,14 @@ impl Manager {
                         self.refused(world, interface, task);
                     }
                 }
-                _ => return,
+                // It is the region allocator's, or that has made it somebody's.
+                _ => {
+                    let target = self.work(region).target;
+                    self.works[usize::from(region)] = REST;
+                    if let Some(interface) = target {
+                        self.wait_again(interface);
+                    }
+                }
             }
         }
         self.feed_port(world, now);
@@ -794,6 +827,8 @@ impl Manager {
         };
         if !self.is_waiting(found.interface) || found.region >= self.regions {
             world.withdraw(found.interface);
+        } else if world.interface(found.interface).connected {
+            self.is_served(world, found.interface);
         } else if self.take(world, found.interface, found.region, now) {
             self.again &= !bit(found.interface);
             world.withdraw(found.interface);

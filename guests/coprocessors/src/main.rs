@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 
 use tactus_abi::map;
-use tactus_guest::accelerator::{Computation, Signal, VirtualDevice};
+use tactus_guest::accelerator::{Computation, VirtualDevice};
 use tactus_guest::{devicetree, println, record, start, time};
 
 tactus_guest::entry!(main);
@@ -169,7 +169,7 @@ impl Worker {
             return Ok(());
         }
         if !self.device.is_complete() {
-            self.was_preempted |= self.device.signal() == Some(Signal::Preempt);
+            self.was_preempted |= self.device.is_preempted();
             return Ok(());
         }
         if let Err(failure) = self.device.outcome() {

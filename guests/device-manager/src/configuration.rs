@@ -9,6 +9,7 @@
 //! | `tactus,bitstreams` | for each 5: task, region, physical address (2), bytes |
 //! | `tactus,drain` | 1: ticks |
 //! | `tactus,give-up` | 1: ticks; 0: never |
+//! | `tactus,allocator` | 1: cycles that the region allocator gives a task to stop; 0: it is not used, and its table is not there |
 //! | `tactus,turn` | 2: ticks between turns, ticks of one; 0: none |
 
 use tactus_accelerators::{Device, INTERFACES, Policy, REGIONS, TASKS, Turn};
@@ -30,6 +31,8 @@ pub struct Configuration {
     pub channels: [Option<u32>; INTERFACES],
     /// Bitstreams by task and region.
     pub bitstreams: [[Option<Bitstream>; REGIONS]; TASKS],
+    /// Cycles of the fabric that the region allocator gives a task to stop; 0: it is not used.
+    pub allocator: u32,
     /// The policy of allocation.
     pub policy: Policy,
 }
@@ -88,6 +91,7 @@ impl Configuration {
             windows: [(0, 0); INTERFACES],
             channels: [None; INTERFACES],
             bitstreams: [[None; REGIONS]; TASKS],
+            allocator: one("tactus,allocator").unwrap_or(0),
             policy: Policy {
                 fits,
                 stop,

@@ -88,6 +88,10 @@ fn main() {
     let regions = configuration.regions;
     let mut manager = Manager::new(configuration.policy, configuration.devices, regions);
     manager.begin(&mut world, time::now());
+    world.registers.allow_allocations(|task| {
+        let routines = routines::of(task);
+        routines.save.is_some() || routines.restore.is_some()
+    });
     // Commands that VMs have sent before the start of this program.
     RANG.store(u32::MAX, Ordering::Relaxed);
     ARRIVED.store(u64::MAX, Ordering::Relaxed);
@@ -183,7 +187,8 @@ impl World {
                 Some(command) if kind(command) == COMMAND_CANCEL => {
                     pending.cancels |= 1 << interface
                 }
-                Some(command) if kind(command) == COMMAND_REQUEST => {
+                // With pages the hypervisor sees what is requested, and who does it.
+                Some(command) if kind(command) == COMMAND_REQUEST && !self.has_pages => {
                     pending.requests |= 1 << interface
                 }
                 _ => {}

@@ -4,6 +4,8 @@ use tactus_accelerators::{
     Command, Descriptor, Device, Found, INTERFACES, Interface, REGIONS, Solution, State, TASKS,
 };
 use tactus_guest::println;
+use tactus_registers::Memory;
+use tactus_registers::allocation_table::AllocationTable;
 use tactus_registers::configuration_port::ConfigurationPort;
 use tactus_registers::interface_manager::InterfaceManager;
 use tactus_registers::interface_manager::components::interface_manager::context::Context;
@@ -16,6 +18,7 @@ use crate::configuration::{Bitstream, Configuration};
 const MONITOR: usize = 0x0000;
 const PORT: usize = 0x1000;
 const FIRST_REGION: usize = 0x2000;
+const TABLE: usize = 0x6000;
 const FIRST_INTERFACE: usize = 0x8000;
 const PAGE: usize = 0x1000;
 /// Reads of the monitor's answer before it counts as absent: it arrives within a few cycles of the fabric.
@@ -27,6 +30,8 @@ pub struct Registers {
     port: ConfigurationPort<'static>,
     regions: [Region<'static>; REGIONS],
     interfaces: [InterfaceManager<'static>; INTERFACES],
+    /// What the region allocator may do, and the cycles that it gives a task to stop; `None`: it is not used.
+    table: Option<(AllocationTable<'static>, u32)>,
     number: u8,
     devices: [Option<Device>; INTERFACES],
     windows: [(u32, u32); INTERFACES],
@@ -84,6 +89,10 @@ impl Registers {
                 interfaces: core::array::from_fn(|interface| {
                     InterfaceManager::from_ptr(page(FIRST_INTERFACE + interface * PAGE))
                 }),
+                table: (configuration.allocator != 0).then(|| {
+                    let table = AllocationTable::from_ptr(page(TABLE));
+                    (table, configuration.allocator)
+                }),
                 number: configuration.regions,
                 devices: configuration.devices,
                 windows: configuration.windows,
@@ -103,6 +112,12 @@ impl Registers {
         }
         if self.port.id().read().kind() != 0x4350 {
             return Err("configuration port");
+        }
+        if let Some((table, stop)) = self.table {
+            if table.id().read().kind() != 0x4154 {
+                return Err("region allocator");
+            }
+            self.fill(table, stop);
         }
         for region in &self.regions[..usize::from(self.number)] {
             if region.id().read().kind() != 0x5247 {
@@ -126,6 +141,44 @@ impl Registers {
             }
         }
         Ok(())
+    }
+
+    /// Turns the region allocator off, and tells it what it may do by itself.
+    fn fill(&self, table: AllocationTable<'static>, stop: u32) {
+        table.control().write(|control| control.set_enable(false));
+        table.bitstreams().write(|index| index.set_regions(0));
+        let entries = table.entries();
+        for (interface, device) in self.devices.iter().enumerate() {
+            let hold = device.map_or(0, |device| device.hold);
+            entries.index(interface).write(hold);
+        }
+        let mut index = 0;
+        for (task, bitstreams) in self.bitstreams.iter().enumerate() {
+            for (region, bitstream) in bitstreams.iter().enumerate() {
+                let Some((address, bytes)) = *bitstream else {
+                    continue;
+                };
+                let place = 8 * task + 2 * region;
+                entries.index(place).write(address as u32);
+                let upper = (address >> 32) as u32 & 0xff;
+                entries.index(place + 1).write(bytes << 8 | upper);
+                index |= 1 << (4 * task + region);
+            }
+        }
+        table.bitstreams().write(|all| all.set_regions(index));
+        table.limit().write(|limit| limit.set_cycles(stop));
+    }
+
+    /// Turns the region allocator on, for all tasks without a `routine` of their own.
+    pub fn allow_allocations(&self, routine: impl Fn(u8) -> bool) {
+        if let Some((table, _)) = self.table {
+            let of = |all: u8, task: u8| all | u8::from(routine(task)) << (task - 1);
+            let routines = (1..TASKS as u8).fold(0, of);
+            table.control().write(|control| {
+                control.set_enable(true);
+                control.set_routines(routines);
+            });
+        }
     }
 
     /// A mask with a bit for each region.

@@ -22,6 +22,7 @@
 
 #define KIND 0x5644
 #define STAT_CONNECTED 0x1
+#define STAT_UNFINISHED 0x4
 #define INT_ENABLE 0x1
 #define INT_OVER 0x100
 #define RESULT_ERROR 0xf
@@ -120,10 +121,6 @@ static void start(struct accelerator *device, const struct accelerator_computati
     /* The input is in memory before the hardware task reads it. */
     fence();
     device->registers[START] = 1;
-    if (!accelerator_has_region(device)) {
-        /* For a hypervisor that does not trap the store. */
-        (void)command(device, TACTUS_COMMAND_REQUEST);
-    }
 }
 
 static bool is_over(const struct accelerator *device)
@@ -156,14 +153,12 @@ uint32_t accelerator_run_or(struct accelerator *device, const struct accelerator
                             TickType_t patience,
                             void (*software)(const struct accelerator_computation *computation))
 {
-    uint32_t before = signal_word(device);
     TickType_t begin = xTaskGetTickCount();
     bool cancelled = false;
 
     start(device, computation);
     while (!is_over(device)) {
-        uint32_t word = signal_word(device);
-        bool is_taken = word != before && (word & 0xff) == TACTUS_SIGNAL_PREEMPT;
+        bool is_taken = (device->registers[STAT] & (STAT_CONNECTED | STAT_UNFINISHED)) == STAT_UNFINISHED;
         bool is_late = !accelerator_has_region(device) && xTaskGetTickCount() - begin >= patience;
 
         if ((is_taken || is_late) && !cancelled) {

@@ -8,8 +8,7 @@
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use tactus_abi::accelerator::{
-    self as slot, COMMAND_CANCEL, COMMAND_REQUEST, SIGNAL_PREEMPT, SIGNAL_READY, SIGNAL_WAIT,
-    SLOT_SIZE,
+    self as slot, COMMAND_CANCEL, SIGNAL_PREEMPT, SIGNAL_READY, SIGNAL_WAIT, SLOT_SIZE,
 };
 use tactus_registers::virtual_device::VirtualDevice as Registers;
 
@@ -49,7 +48,8 @@ pub enum CompletedBy {
     Software,
 }
 
-/// A signal of the device manager (Ker-ONE, Table 2).
+/// A signal of the device manager (Ker-ONE, Table 2), where it gives a region or takes it. The region allocator gives none:
+/// [`VirtualDevice::has_region`] and [`VirtualDevice::is_preempted`] say how it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// No region is assigned yet.
@@ -114,18 +114,17 @@ impl VirtualDevice {
         // The input is in memory before the task reads it.
         core::sync::atomic::fence(Ordering::Release);
         registers.start().write(|r| r.set_flag(true));
-        if let Some((channel, _)) = self.manager
-            && !self.has_region()
-        {
-            // For a page that is open, so that the store does not trap.
-            self.command(COMMAND_REQUEST);
-            channel.ring();
-        }
     }
 
     /// Whether a region is assigned.
     pub fn has_region(&self) -> bool {
         self.registers.stat().read().connected()
+    }
+
+    /// Whether the computation was stopped before it was over, and waits for a region in which it continues.
+    pub fn is_preempted(&self) -> bool {
+        let stat = self.registers.stat().read();
+        stat.unfinished() && !stat.connected()
     }
 
     /// Whether the requested computation has begun, or is complete.
@@ -198,13 +197,11 @@ impl VirtualDevice {
         patience: u64,
         software: impl FnOnce(&Computation),
     ) -> Result<CompletedBy, Failure> {
-        let before = self.signal_word();
         self.start(computation);
         let patience_ends = time::now().saturating_add(patience);
         let mut cancelled = false;
         while !self.is_complete() {
-            let word = self.signal_word();
-            let is_taken = word != before && signal_of(word) == Some(Signal::Preempt);
+            let is_taken = self.is_preempted();
             let is_late = !self.has_region() && time::now() >= patience_ends;
             if (is_taken || is_late) && !cancelled {
                 // If it is running again by now, it continues, and its result counts.

@@ -34,7 +34,7 @@ pub mod interfaces {
 
     impl Accelerators {
         /// None.
-        pub const fn new(_: Option<&'static Interface>) -> Self {
+        pub const fn new(_: Option<&'static Interface>, _: u64) -> Self {
             Self
         }
 

@@ -13,9 +13,10 @@ use super::time::time_text;
 use super::vcpus::Vcpus;
 use crate::accelerators::{self, Shared};
 use crate::config::{
-    Accelerator, Accelerators, At, Class, Costs, DEFAULT_HOLD, Nanoseconds, Span, Vm,
+    Accelerator, Accelerators, Allocator, At, Class, Costs, DEFAULT_HOLD, Nanoseconds, Span, Vm,
     cure_of_unknown,
 };
+use crate::fabric::REGION_ALLOCATOR;
 use crate::plan;
 use crate::problem::{Code, Problem, count};
 
@@ -81,6 +82,7 @@ pub(super) fn check(
     let platform = platform?;
     let shared = shared(judge, platform, table)?;
     let seen = devices(judge, &shared, vcpus);
+    let allocator = allocator(platform, &shared, table, turn, &seen);
     let costs = table.costs.as_ref();
     let costs = costs.and_then(|costs| costs_of(judge, costs));
     // Without a reservation nothing bounds when the manager has its hart.
@@ -96,6 +98,7 @@ pub(super) fn check(
             },
             hold: hold(table),
             turn,
+            allocator,
         };
         let mut latencies = system.latencies(&seen);
         if wait.is_none() {
@@ -130,7 +133,7 @@ pub(super) fn check(
     });
     let devices: Vec<_> = devices.collect();
     let manager = manager?;
-    let pages = pages(platform, &shared, manager, table, &seen)?;
+    let pages = pages(platform, &shared, (manager, allocator), table, &seen)?;
     Some(Sharing {
         accelerators: plan::Accelerators {
             manager,
@@ -142,6 +145,7 @@ pub(super) fn check(
             drain: Nanoseconds(shared.drain()),
             give_up: table.give_up.as_ref().map(|time| time.value),
             turn,
+            allocator,
             costs,
             devices,
         },
@@ -153,6 +157,7 @@ pub(super) fn check(
 const REGION_MONITOR: &str = "region-monitor";
 const CONFIGURATION_PORT: &str = "configuration-port";
 const REGION: &str = "region-";
+const ALLOCATION_TABLE: &str = "allocation-table";
 const INTERFACE: &str = "interface-";
 const VIRTUAL_DEVICE: &str = "virtual-device-";
 /// What messages call the pages.
@@ -164,11 +169,38 @@ fn hold(table: &Accelerators) -> Nanoseconds {
     hold.map_or(DEFAULT_HOLD, |hold| hold.value.min(TIME_MAX))
 }
 
+/// The longest time that the allocation table has, in cycles: 20 bits.
+const STOP_CYCLES_MAX: u64 = (1 << 20) - 1;
+
+/// The fabric's allocator, where there is one and it is used. A turn is the manager's to keep.
+fn allocator(
+    platform: &Platform,
+    shared: &Shared,
+    table: &Accelerators,
+    turn: Option<Turn>,
+    seen: &[Seen<'_>],
+) -> Option<plan::Allocator> {
+    let written = table.allocator.as_ref();
+    if turn.is_some() || written.is_some_and(|word| word.value == Allocator::Off) {
+        return None;
+    }
+    let device = platform.profile.device(REGION_ALLOCATOR)?;
+    platform.profile.device(ALLOCATION_TABLE)?;
+    let tasks = seen.iter().filter_map(|one| shared.task(&one.task));
+    let stop = tasks.map(|task| task.stop.0).max().unwrap_or(0);
+    let stop = Nanoseconds(stop.max(shared.drain()));
+    Some(plan::Allocator {
+        page: device.address.0,
+        source: *device.interrupts.first()?,
+        stop_cycles: shared.cycles_of(stop).min(STOP_CYCLES_MAX) as u32,
+    })
+}
+
 /// The pages that the manager has, where they are, and the VMs' virtual devices. `None`: the platform has not all of them.
 fn pages(
     platform: &Platform,
     shared: &Shared,
-    manager: usize,
+    (manager, allocator): (usize, Option<plan::Allocator>),
     table: &Accelerators,
     seen: &[Seen<'_>],
 ) -> Option<Vec<Page>> {
@@ -176,7 +208,9 @@ fn pages(
     let regions = (0..shared.regions()).map(|region| numbered(REGION, region));
     let interfaces = (0..seen.len()).map(|interface| numbered(INTERFACE, interface));
     let managers = [REGION_MONITOR, CONFIGURATION_PORT].map(str::to_owned);
-    let managers = managers.into_iter().chain(regions).chain(interfaces);
+    let allocation = allocator.map(|_| ALLOCATION_TABLE.to_owned());
+    let managers = managers.into_iter().chain(regions).chain(allocation);
+    let managers = managers.chain(interfaces);
     let of_manager = managers.map(|name| {
         let part_of = platform.profile.device(&name)?;
         let at = part_of.address.0;
@@ -543,6 +577,7 @@ struct System<'s> {
     costs: latency::Costs,
     hold: Nanoseconds,
     turn: Option<Turn>,
+    allocator: Option<plan::Allocator>,
 }
 
 impl System<'_> {
@@ -556,7 +591,16 @@ impl System<'_> {
                 hold: self.hold.0,
             })
             .collect();
-        let (regions, tasks) = (self.shared.region_times(), self.shared.task_times());
+        let (regions, mut tasks) = (self.shared.region_times(), self.shared.task_times());
+        if self.allocator.is_some() {
+            // The allocator has one time to stop for all tasks, the longest.
+            let own = |number: usize| seen.iter().any(|one| usize::from(one.number) == number);
+            let stops = tasks.iter().enumerate().filter(|(number, _)| own(*number));
+            let stop = stops.map(|(_, task)| task.stop).max().unwrap_or(0);
+            tasks
+                .iter_mut()
+                .for_each(|task| task.stop = task.stop.max(stop));
+        }
         let system = latency::System {
             costs: self.costs,
             regions: &regions,

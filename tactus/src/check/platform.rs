@@ -52,6 +52,7 @@ pub(super) fn check(judge: &mut Judge<'_>) -> Option<Platform> {
     let mut profile = profile;
     let design = design(judge, &mut profile);
     let ready_queue = ready_queue(judge, &mut profile);
+    region_allocator(judge, &mut profile);
     deferral_period(judge, &mut profile);
     let harts = harts(judge, &profile);
     count_calls(judge, &mut profile, harts);
@@ -97,6 +98,15 @@ fn design(judge: &mut Judge<'_>, profile: &mut Profile) -> Option<String> {
     };
     profile.devices.splice(place..=place, devices);
     Some(design.value.clone())
+}
+
+/// Of the fabric's region allocator no VM gets the hypervisor's page.
+fn region_allocator(judge: &Judge<'_>, profile: &mut Profile) {
+    let mut devices = profile.devices.iter_mut();
+    let device = devices.find(|device| device.name == fabric::REGION_ALLOCATOR);
+    if let Some(device) = device.filter(|_| judge.config.accelerators.is_some()) {
+        device.kept = Some("the hypervisor requests regions there".into());
+    }
 }
 
 /// What keeps ready best-effort vCPUs in order. Where that is in hardware, no VM gets it.

@@ -1217,6 +1217,14 @@ pub(crate) fn guaranteed_image() -> (crate::image::Image, crate::plan::Plan) {
     image_of(GUARANTEED)
 }
 
+/// The image of [`SHARED`] without turns, so that the region allocator is used.
+pub(crate) fn allocated_image() -> (crate::image::Image, crate::plan::Plan) {
+    let turns = "turn = \"200us\"\nturn_every = \"100ms\"\n";
+    let text = SHARED.replacen(turns, "", 1);
+    assert_ne!(text, SHARED);
+    image_of(&text)
+}
+
 /// The image of [`SHARED`], where the manager has a channel to the second VM.
 pub(crate) fn shared_image() -> (crate::image::Image, crate::plan::Plan) {
     let channels = "[[channel]]\nname = \"other\"\nbetween = [\"rtos\", \"gpos\"]\nsize = \"4KiB\"\n[[channel]]\nname = \"regions\"\nbetween = [\"gpos\", \"manager\"]\nsize = \"4KiB\"\n";

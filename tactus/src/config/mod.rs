@@ -9,7 +9,7 @@ mod unit;
 mod warm;
 
 pub use model::{
-    Accelerator, Accelerators, Chain, Channel, Class, Config, Costs, CriticalityLevel,
+    Accelerator, Accelerators, Allocator, Chain, Channel, Class, Config, Costs, CriticalityLevel,
     DEFAULT_HOLD, DEFAULT_SLICE, Device, FileName, FlashArea, HypervisorMemory, Io, IoPolicies,
     IoPolicy, IoPort, OnFault, PciFunction, Stimulus, System, Task, TimedIo, UartUse, Vcpu, Vm,
     Window,

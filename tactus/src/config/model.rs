@@ -109,8 +109,19 @@ pub struct Accelerators {
     pub turn: Option<At<Nanoseconds>>,
     /// See [`Accelerators::turn`].
     pub turn_every: Option<At<Nanoseconds>>,
+    /// Whether the hypervisor uses the fabric's region allocator; default: [`Allocator::On`].
+    pub allocator: Option<At<Allocator>>,
     /// What the manager's and the hypervisor's steps take; without, no latency is known.
     pub costs: Option<Costs>,
+}
+
+/// `allocator` of `[accelerators]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allocator {
+    /// The device manager alone gives regions.
+    Off,
+    /// The hypervisor requests regions of the fabric's allocator, and where that says so of the device manager.
+    On,
 }
 
 /// For how long a region is held in a system that does not say.

@@ -8,9 +8,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::model::{
-    Accelerator, Accelerators, Chain, Channel, Class, Config, Costs, CriticalityLevel, Device,
-    FileName, FlashArea, HypervisorMemory, Io, IoPolicies, IoPolicy, IoPort, OnFault, PciFunction,
-    Stimulus, System, Task, TimedIo, UartUse, Vcpu, Vm, Window,
+    Accelerator, Accelerators, Allocator, Chain, Channel, Class, Config, Costs, CriticalityLevel,
+    Device, FileName, FlashArea, HypervisorMemory, Io, IoPolicies, IoPolicy, IoPort, OnFault,
+    PciFunction, Stimulus, System, Task, TimedIo, UartUse, Vcpu, Vm, Window,
 };
 use super::reader::{Key, Meant, Reader, Table, Value, cure_of_unknown, meant_word};
 use super::source::{At, Source};
@@ -52,6 +52,7 @@ const ACCELERATORS: &[Key] = &[
     ("give_up", "\"1s\""),
     ("turn", "\"1ms\""),
     ("turn_every", "\"100ms\""),
+    ("allocator", "\"off\""),
     ("costs", ""),
 ];
 const COSTS: &[Key] = &[
@@ -218,6 +219,22 @@ impl Value for Stimulus {
 
     fn meant(value: &DeValue<'_>) -> Option<Meant> {
         meant_word(value, &["sampled", "interrupt"])
+    }
+}
+
+impl Value for Allocator {
+    const EXPECTED: &'static str = "`\"on\"` or `\"off\"`";
+
+    fn read(value: &DeValue<'_>) -> Option<Self> {
+        match value.as_str()? {
+            "on" => Some(Self::On),
+            "off" => Some(Self::Off),
+            _ => None,
+        }
+    }
+
+    fn meant(value: &DeValue<'_>) -> Option<Meant> {
+        meant_word(value, &["on", "off"])
     }
 }
 
@@ -562,6 +579,7 @@ fn read_accelerators(reader: &mut Reader, root: &Table<'_>) -> Option<Accelerato
         give_up: table.optional(reader, "give_up"),
         turn: table.optional(reader, "turn"),
         turn_every: table.optional(reader, "turn_every"),
+        allocator: table.optional(reader, "allocator"),
         costs: table
             .raw("costs")
             .and_then(|value| read_costs(reader, value)),

@@ -248,6 +248,8 @@ fn header(plan: &Plan, tables: &Tables, length: usize) -> Header {
         _ => (0, 0),
     };
     let harts = &plan.profile.harts;
+    let shared = plan.accelerators.as_ref();
+    let allocator = shared.and_then(|shared| shared.allocator.as_ref());
     Header {
         magic: MAGIC,
         version: VERSION,
@@ -280,6 +282,8 @@ fn header(plan: &Plan, tables: &Tables, length: usize) -> Header {
         ready_queue: plan.ready_queue as u32,
         ready_queue_page,
         ready_queue_event,
+        allocator: allocator.map_or(0, |allocator| allocator.page),
+        allocator_source: allocator.map_or(0, |allocator| allocator.source.into()),
         device_manager: match &plan.accelerators {
             Some(accelerators) => accelerators.manager as u32,
             None => NONE,
@@ -322,7 +326,8 @@ pub(crate) fn region_of(region: &plan::Region) -> Region {
         flags: region.kind,
         run: colours.map_or(0, |colours| colours.run),
         spread: colours.map_or(0, |colours| colours.spread),
-        interface: region.interface.into(),
+        interface: region.interface,
+        priority: region.priority,
         tables: region.tables,
     }
 }

@@ -14,8 +14,8 @@ use zerocopy::IntoBytes;
 
 use super::{Image, blob};
 use crate::check::tests::{
-    calls_image, guaranteed_image, migrating_image, rich_image, shared_image, spare_uart_image,
-    unseparated_image, warm_image,
+    allocated_image, calls_image, guaranteed_image, migrating_image, rich_image, shared_image,
+    spare_uart_image, unseparated_image, warm_image,
 };
 use crate::plan::{ConsoleLine, Plan};
 use crate::testing::{assert_isolated, devicetree_source, each_file, try_blob};
@@ -360,6 +360,8 @@ fn the_device_manager_reads_what_the_devicetree_says() {
         length: 2_000,
     };
     assert_eq!(read.policy.turn, Some(turn));
+    // With turns the region allocator is not used.
+    assert_eq!(read.allocator, 0);
     let segment = plan.vms[manager].segments.iter().rev().nth(1);
     let segment = segment.expect("the bitstreams");
     let mut number = 0;
@@ -429,6 +431,37 @@ fn the_blob_says_who_shares_accelerators() {
     });
     with_blob_of(rich_image(), |_, _, blob| {
         assert_eq!(blob.header.device_manager, NONE);
+    });
+}
+
+/// The hypervisor has the allocator's page and interrupt, and the manager its table. With turns neither is used.
+#[test]
+fn the_blob_says_where_the_region_allocator_is() {
+    with_blob_of(shared_image(), |_, _, blob| {
+        let header = &blob.header;
+        assert_eq!((header.allocator, header.allocator_source), (0, 0));
+    });
+    with_blob_of(allocated_image(), |_, plan, blob| {
+        let header = &blob.header;
+        assert_eq!(
+            (header.allocator, header.allocator_source),
+            (0x4000_5000, 46)
+        );
+        let regions = |vm: usize| blob.regions_of(&blob.vms[vm]).iter();
+        let pages = |vm: usize, host: u64| regions(vm).filter(move |page| page.host == host);
+        for vm in 0..3 {
+            assert_eq!(pages(vm, 0x4000_5000).count(), 0, "{vm}");
+            assert_eq!(pages(vm, 0x4000_6000).count(), usize::from(vm == 2), "{vm}");
+            let mut shared = regions(vm).filter(|page| page.flags == region::ACCELERATOR);
+            assert!(
+                shared.all(|page| page.priority == u8::from(vm == 0)),
+                "{vm}"
+            );
+        }
+        assert!(blob.interrupts.iter().all(|one| one.source != 46));
+        let stop = plan.accelerators.as_ref().and_then(|all| all.allocator);
+        // FFT-1024's, which is the longest: 22 us.
+        assert_eq!(stop.map(|allocator| allocator.stop_cycles), Some(2200));
     });
 }
 

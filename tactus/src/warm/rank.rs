@@ -107,6 +107,7 @@ mod tests {
             run: 12 * u8::from(spread != 0),
             spread,
             interface: 0,
+            priority: 0,
             tables: 0,
         }
     }

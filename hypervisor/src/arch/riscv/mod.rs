@@ -46,7 +46,6 @@ pub fn fence_after_device() {
 }
 
 /// What a device had written to memory before it said so in a register that was read, is there.
-#[cfg(feature = "pci")]
 pub fn fence_from_device() {
     // Safety: a fence.
     unsafe { core::arch::asm!("fence i, r", options(nostack)) }

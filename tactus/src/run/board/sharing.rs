@@ -7,6 +7,9 @@
 //! where another one begins: a request, or an interrupt that is taken back; what is left to do of the event before then
 //! counts for the other one. Interrupts one right after the other count as none of the parts. What was before the first
 //! request of a real-time VM does not count: VMs were being started.
+//!
+//! What the region allocator does shows where the hypervisor or a VM reads a virtual device's `STAT`. Its configurations do
+//! not show.
 
 use tactus_accelerators::latency::Costs;
 use tactus_accelerators::{INTERFACES, REGIONS};
@@ -22,6 +25,10 @@ const FIRST_REGION: u64 = 0x2000;
 const FIRST_INTERFACE: u64 = 0x8000;
 const FIRST_DEVICE: u64 = 0x1_0000;
 const PAGE: u64 = 0x1000;
+/// Bits of a virtual device's `STAT`, and where the region's number begins.
+const STAT_CONNECTED: u64 = 1 << 0;
+const STAT_UNFINISHED: u64 = 1 << 2;
+const STAT_REGION: u32 = 16;
 /// Bits of a region's `COMMAND`.
 const TAKE: u64 = 1 << 0;
 const PREEMPT: u64 = 1 << 1;
@@ -414,12 +421,13 @@ impl Sharing {
                             None => interface.waits = Some(cycle),
                         }
                     }
+                    (0x04, None) => self.status(cycle, place(FIRST_DEVICE), value),
                     // Of two words, read as one or one by one, the cycles are the second; they are never 0.
                     (0x20, None) if interface.asked && value >> 32 != 0 => {
-                        self.result(place(FIRST_DEVICE), value >> 32, watch);
+                        self.result(cycle, place(FIRST_DEVICE), value >> 32, watch);
                     }
                     (0x24, None) if interface.asked => {
-                        self.result(place(FIRST_DEVICE), value, watch);
+                        self.result(cycle, place(FIRST_DEVICE), value, watch);
                     }
                     _ => {}
                 }
@@ -449,6 +457,38 @@ impl Sharing {
                     visit.worked = true;
                 }
             }
+        }
+    }
+
+    /// A virtual device's `STAT` has been read. Where the manager has not given or taken a region, the allocator has.
+    fn status(&mut self, cycle: u64, number: usize, value: u64) {
+        let region = (value >> STAT_REGION & 0xf) as usize;
+        let interface = &mut self.interfaces[number];
+        if value & STAT_CONNECTED != 0 {
+            if interface.region == Some(region) || region >= self.regions.len() {
+                return;
+            }
+            self.regions[region].client = number;
+            self.lose(cycle, region, false);
+            self.connect(cycle, number, region);
+        } else if let Some(region) = interface.region {
+            self.lose(cycle, region, value & STAT_UNFINISHED != 0);
+        } else if value & STAT_UNFINISHED != 0 && interface.done_in.take().is_some() {
+            // It was taken for done, and is stopped.
+            interface.waits = Some(cycle);
+        }
+    }
+
+    /// A region has become an interface's.
+    fn connect(&mut self, cycle: u64, number: usize, region: usize) {
+        let interface = &mut self.interfaces[number];
+        interface.region = Some(region);
+        if interface.asked {
+            interface.since = Some(cycle);
+        }
+        if let (Some(since), Some(from)) = (interface.waits.take(), self.from) {
+            let since = since.max(from);
+            interface.longest = interface.longest.max(cycle - since);
         }
     }
 
@@ -495,15 +535,8 @@ impl Sharing {
                     return;
                 };
                 if value & CONNECT != 0 {
-                    let interface = &mut self.interfaces[region.client];
-                    interface.region = Some(number);
-                    if interface.asked {
-                        interface.since = Some(cycle);
-                    }
-                    if let (Some(since), Some(from)) = (interface.waits.take(), self.from) {
-                        let since = since.max(from);
-                        interface.longest = interface.longest.max(cycle - since);
-                    }
+                    let client = region.client;
+                    self.connect(cycle, client, number);
                 }
             }
             0x20 if value & 1 != 0 => {
@@ -542,11 +575,16 @@ impl Sharing {
     }
 
     /// A computation is over, in which it computed for so many cycles of the fabric in all regions.
-    fn result(&mut self, number: usize, cycles: u64, watch: Watch) {
+    fn result(&mut self, cycle: u64, number: usize, cycles: u64, watch: Watch) {
         let interface = &mut self.interfaces[number];
         let [harts, fabric] = watch.clocks_hz.map(u128::from);
         let all = u128::from(cycles) * harts / fabric.max(1);
         let here = (all as u64).saturating_sub(interface.before);
+        if let (Some(since), Some(from)) = (interface.waits, self.from) {
+            // When its region became its own was not seen: no later than it has begun.
+            let waited = cycle.saturating_sub(since.max(from) + here);
+            interface.longest = interface.longest.max(waited);
+        }
         if let Some(region) = interface.region.or(interface.done_in) {
             self.regions[region].computing += here;
         }
@@ -658,6 +696,27 @@ mod tests {
         assert_eq!(all.region(1), Some([240, 21, 91]));
         assert_eq!(all.computations(), [1, 1]);
         assert_eq!(all.several().count, 0);
+    }
+
+    /// The region allocator gives a region, and takes it from a task that has not ended.
+    #[test]
+    fn what_the_allocator_does_shows_in_the_status() {
+        let mut all = sharing();
+        access(&mut all, 100, 0x1_0008, true, 1);
+        access(&mut all, 130, 0x1_0004, false, 1 << 16 | STAT_CONNECTED);
+        assert_eq!(all.interfaces[0].region, Some(1));
+        assert_eq!(all.waited(0), Some(30));
+        access(&mut all, 200, 0x1_0004, false, STAT_UNFINISHED);
+        assert_eq!(all.interfaces[0].region, None);
+        access(&mut all, 250, 0x1_0004, false, STAT_CONNECTED);
+        assert_eq!(all.waited(0), Some(50));
+        // It has computed for 9 cycles of the fabric in all.
+        access(&mut all, 300, 0x1_0020, false, 9 << 32);
+        assert_eq!(all.region(1), Some([200, 70, 0]));
+        assert_eq!(all.region(0), Some([200, 20, 0]));
+        // Another one's that is taken for done.
+        access(&mut all, 310, 0x1_1004, false, STAT_CONNECTED);
+        assert_eq!(all.interfaces[0].region, None);
     }
 
     /// A region that is refused in the end is given to no other device.
