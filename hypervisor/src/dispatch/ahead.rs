@@ -16,6 +16,9 @@ use crate::vm::Vcpu;
 use core::hint::cold_path;
 use tactus_abi::blob::warm::WarmRange;
 
+/// A guest is entered, has begun to serve its interrupt and cannot yet wait again, so many ticks after its time.
+const ENTRY_TICKS: u64 = 3;
+
 /// Whether a vCPU that is about to be entered has been given the hart ahead of its time.
 #[inline(always)]
 pub const fn is_ahead(body: &Body) -> bool {
@@ -44,14 +47,19 @@ pub fn is_guarded(local: &Local) -> bool {
 #[cold]
 #[inline(never)]
 fn dispatch(cx: &mut HartCtx, now: u64) -> bool {
-    let (_, handle) = cx.local.timer.earliest_release();
-    let vcpu = system().vcpu(handle);
+    release_ahead(cx, now) && cx.local.needs_resched
+}
+
+/// The vCPU of the earliest release may have the hart from now on, if it is one that gets it ahead of its time.
+fn release_ahead(cx: &mut HartCtx, now: u64) -> bool {
+    cold_path();
+    let vcpu = system().vcpu(cx.local.timer.earliest_release().1);
     if !is_ahead(cx.bodies.of(vcpu)) {
         return false;
     }
     cx.local.timer.pop_release();
     wake::wake(cx, vcpu, now);
-    cx.local.needs_resched
+    true
 }
 
 /// The current vCPU, which has been given the hart ahead of its time, is entered when that has come; or when one of its interrupts has, if it waits for
@@ -69,10 +77,17 @@ pub fn enter_when_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
     if local.timer.deferred_at() <= until {
         local.timer.set_deferred_at(arch::now());
     }
+    // And vCPUs are released that would get a hart ahead of their times by then, so that this does not interrupt the guest before it has begun.
+    while cx.local.timer.earliest_release().0 <= until + ENTRY_TICKS
+        && arch::now() < until
+        && release_ahead(cx, arch::now())
+    {}
+    if cx.local.needs_resched {
+        return leave_uncharged(cx, vcpu);
+    }
     let line = u64::from(header.cache_line);
-    let of_range = |range: &WarmRange| {
-        let first = range.guest;
-        (0..range.lines).map(move |number| first + u64::from(number) * line)
+    let of_range = |range: &'static WarmRange| {
+        (0..range.lines).map(move |number| range.guest + u64::from(number) * line)
     };
     let mut lines = vcpu.warm.iter().flat_map(of_range);
     let mut ready = false;
