@@ -102,6 +102,8 @@ pub fn enter_when_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
         match lines.next() {
             Some(guest) => warm::warm(vcpu.vm.host_of(guest), prefetches),
             None => {
+                // The guest's lines may have taken the place of some.
+                warm::warm_way_in(&cx.bodies.of(vcpu).context, prefetches);
                 ready = true;
                 learn(cx, vcpu, began);
             }
