@@ -121,3 +121,28 @@ fn what_cannot_be_looked_at_is_said() {
         0
     );
 }
+
+/// The lists that the demo and the experiments name are of the guests as they are built now.
+#[test]
+fn shipped_lists_are_of_the_guests_as_they_are() {
+    let folder = tempfile::tempdir().expect("a directory can be made");
+    let systems = root().join("systems");
+    let list = systems.join("warm/dispatch.toml");
+    let text = fs::read_to_string(systems.join("bench-rtos-and-three.toml")).expect("it is there");
+    let named = text
+        .replace("[system]\n", "[system]\ndispatch_ahead = true\n")
+        .replace(
+            "priority = 200\n",
+            &format!("priority = 200\nwarm = \"{}\"\n", list.display()),
+        );
+    assert!(named.contains("warm = "), "{named}");
+    let file = folder.path().join("named.toml");
+    fs::write(&file, named).expect("it can be written");
+    for system in [file, systems.join("demo-board.toml")] {
+        let system = system.to_str().expect("a path in UTF-8");
+        let (code, stdout, stderr) = tactus(folder.path(), &["check", system]);
+        assert_eq!(code, Some(0), "{stdout}{stderr}");
+        let told = format!("{stdout}{stderr}");
+        assert!(!told.contains("warm lines"), "{told}");
+    }
+}

@@ -85,9 +85,8 @@ pub fn enter_when_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
     if cx.local.needs_resched {
         return leave_uncharged(cx, vcpu);
     }
-    let line = u64::from(header.cache_line);
     let of_range = |range: &'static WarmRange| {
-        (0..range.lines).map(move |number| range.guest + u64::from(number) * line)
+        (0..range.lines).map(|line| range.guest + u64::from(line * u32::from(header.cache_line)))
     };
     let mut lines = vcpu.warm.iter().flat_map(of_range);
     let mut ready = false;

@@ -22,6 +22,8 @@ const browser = await playwright.chromium.launch({ executablePath: chromium, arg
 const open = async (name, options = {}, file = 'report.html') => {
   const context = await browser.newContext({ viewport: { width: 1600, height: 900 }, ...options });
   const page = await context.newPage();
+  // A machine with other work takes its time.
+  page.setDefaultTimeout(120000);
   const wrong = [];
   const address = `file://${path.join(directory, name, file)}`;
   page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) wrong.push(message.text()); });
@@ -126,13 +128,13 @@ for (const width of [360, 900, 1600]) {
     check(`the keyboard reaches ${what}`, [...reached].some((name) => name.startsWith(wanted)), [...reached].join(', '));
   }
   await page.locator('#consoles input[type=search]').fill('hello from');
-  await page.waitForFunction(() => /line/.test(document.querySelector('#consoles [role=status]').textContent) && document.querySelector('#consoles mark'), null, { timeout: 20000 });
+  await page.waitForFunction(() => /line/.test(document.querySelector('#consoles [role=status]').textContent) && document.querySelector('#consoles mark'), null, { timeout: 120000 });
   const status = await page.locator('#consoles [role=status]').textContent();
   check('the search counts lines', /^1 of \d+ lines?$/.test(status), status);
   check('the search marks what it found', (await page.locator('#consoles mark').first().textContent()).toLowerCase() === 'hello from');
   await page.locator('#consoles input[type=search]').press('Enter');
   await page.locator('#consoles input[type=search]').fill('there is no such line');
-  await page.waitForFunction(() => document.querySelector('#consoles [role=status]').textContent === 'no line', null, { timeout: 20000 });
+  await page.waitForFunction(() => document.querySelector('#consoles [role=status]').textContent === 'no line', null, { timeout: 120000 });
   check('the search says when there is none', true);
   await page.locator('#consoles input[type=search]').press('Escape');
   await page.locator('button.theme').click();
