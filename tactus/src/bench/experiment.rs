@@ -47,6 +47,16 @@ impl Experiment {
         let mut compared = sources.filter(|source| source.past.is_some()).peekable();
         compared.peek().is_none() || compared.any(|source| source.runs.contains(&run.name))
     }
+
+    /// The same without limits for figures in host time, which are reported only.
+    pub fn without_host_limits(mut self) -> Self {
+        for metric in &mut self.metrics {
+            if metric.coupling.is_some() {
+                (metric.limit, metric.least) = (None, None);
+            }
+        }
+        self
+    }
 }
 
 /// Virtual time, in seconds, after which a run hangs: longer than any takes. That it is virtual time makes a run's end the same on each
@@ -1123,6 +1133,31 @@ mod tests {
         assert!(error("\"s\"", "\"parsec\"").contains("`parsec` is not a unit"));
         assert!(error("qemu-virt", "qmeu").contains("no profile `qmeu`"));
         assert!(error("title", "tilte").contains("tilte"));
+    }
+
+    #[test]
+    fn only_limits_of_host_time_can_be_left_out() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let text = fs::read_to_string(root.join("bench/sched.toml")).expect("it is there");
+        let limits = |experiment: &Experiment| {
+            let limited = experiment
+                .metrics
+                .iter()
+                .filter(|metric| metric.limit.or(metric.least).is_some());
+            limited
+                .map(|metric| (metric.name.clone(), metric.coupling.is_some()))
+                .collect::<Vec<_>>()
+        };
+        let experiment = parse(&text).expect("it is in order");
+        let all = limits(&experiment);
+        let left = limits(&experiment.without_host_limits());
+        assert!(left.iter().all(|(_, of_host)| !of_host), "{left:?}");
+        assert_eq!(
+            all.iter().filter(|(_, of_host)| *of_host).count(),
+            2,
+            "{all:?}"
+        );
+        assert_eq!(all.len(), left.len() + 2);
     }
 
     #[test]

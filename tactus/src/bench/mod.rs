@@ -180,7 +180,10 @@ fn findings(
     arguments: &BenchArguments,
 ) -> miette::Result<Findings> {
     let root = &source.root;
-    let experiment = source.experiment()?;
+    let mut experiment = source.experiment()?;
+    if arguments.no_host_limits {
+        experiment = experiment.without_host_limits();
+    }
     // Boards of tiles have none of the hypervisor's.
     let profile = Profile::named(&experiment.profile);
     let profile = profile.as_ref();
