@@ -14,7 +14,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike, cpu_count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,10 +32,14 @@ CHUNK = 50
 AHEAD = 1
 # One chunk of so many, and the first one of each worker, is given to two workers, which must say the same.
 TWICE = 50
-# How often workers may die of the same chunk.
-DEATHS_MAX = 5
-# Seconds that the first worker may take to come.
+# How often the scheduler may give up on the same run, which it does when workers have died of it several times.
+DEATHS_MAX = 3
+# Seconds without any worker after which the campaign ends with an error.
 WORKERS_WAIT = 60
+# Seconds between two looks at which workers there are, while no chunk ends.
+LOOK = 1.0
+# Seconds that the answer of a chunk that has ended may take to arrive, before other chunks are looked at.
+ANSWER_WAIT = 10
 
 
 class Chunk(NamedTuple):
@@ -47,6 +51,8 @@ class Chunk(NamedTuple):
     # Carried out for comparison, by a worker other than these.
     others_than: frozenset[str] = frozenset()
     deaths: int = 0
+    # The workers that it was submitted to; empty: to any.
+    only: frozenset[str] = frozenset()
 
 
 class Answer(NamedTuple):
@@ -98,19 +104,29 @@ class _Division:
         self.wrong: set[str] = set()
         self.by_worker: dict[str, set[int]] = {}
         self.under_way: dict[distributed.Future[Answer], Chunk] = {}
+        # When there was a worker last.
+        self.last_worker = time.monotonic()
 
     def carry_out(self, look: Callable[[int], object]) -> None:
         """Carry out what is missing; ``look`` is called with how many runs are done."""
         self._open(self.results.missing())
-        answers = distributed.as_completed()
         try:
-            self._hand_out(answers)
-            for future in answers:
-                self._take(future)
-                look(len(self.results))
-                self._hand_out(answers)
+            while self._hand_out():
+                for future in self._ended():
+                    if self._take(future):
+                        look(len(self.results))
         finally:
             self.client.cancel(list(self.under_way))
+
+    def _ended(self) -> list[distributed.Future[Answer]]:
+        """Wait until a chunk has ended, or for a while; give those that have.
+
+        No wait has another end than a time: an answer may be lost with its worker after the scheduler has announced it.
+        """
+        # The set that it gives has those that are lost, too.
+        with suppress(TimeoutError, distributed.CancelledError):
+            distributed.wait(list(self.under_way), timeout=LOOK, return_when="FIRST_COMPLETED")
+        return [future for future in self.under_way if future.done()]
 
     def _open(self, runs: list[int]) -> None:
         for first in range(0, len(runs), self.chunk):
@@ -118,45 +134,89 @@ class _Division:
 
     def _workers(self) -> dict[str, int]:
         """The workers that are not wrong, each with its number of threads."""
-        threads: Mapping[str, int] = self.client.nthreads()
-        return {worker: number for worker, number in threads.items() if worker not in self.wrong}
-
-    def _hand_out(self, answers: distributed.as_completed) -> None:
-        workers = self._workers()
-        if not workers and self.wrong:
+        try:
+            threads: Mapping[str, int] = self.client.nthreads()
+        except (OSError, TypeError, distributed.client.ClosedClientError) as error:
+            raise TactusError(
+                "the scheduler does not answer any more", "start it again; the same call goes on with the other runs"
+            ) from error
+        workers = {worker: number for worker, number in threads.items() if worker not in self.wrong}
+        now = time.monotonic()
+        if workers:
+            self.last_worker = now
+        elif self.wrong:
             raise TactusError(
                 "no worker is left that says what this machine says", "install the same wheel on all, and look at them"
             )
+        elif now - self.last_worker >= WORKERS_WAIT:
+            raise TactusError(
+                f"no worker has come within {WORKERS_WAIT} s", "start some: dask worker ADDRESS --nthreads 1"
+            )
+        self._start_again(len(threads))
+        return workers
+
+    def _start_again(self, there: int) -> None:
+        """Have a cluster of this process start the workers that it has given up.
+
+        `LocalCluster` closes the nanny of a worker that happens to be absent 15 s after it has died, though it may have
+        come back and died again in between; it starts no other one until it is scaled.
+        """
+        cluster = self.client.cluster
+        wanted = getattr(cluster, "worker_spec", None)
+        if cluster is not None and wanted and there < len(wanted):
+            cluster.scale(len(wanted))
+
+    def _hand_out(self) -> bool:
+        """Submit chunks, as many as the workers can take; false if there is none any more."""
+        workers = self._workers()
+        self._take_back(workers)
         most = max(1, sum(workers.values()) * (1 + AHEAD))
         for _ in range(len(self.open)):
             if len(self.under_way) >= most:
-                return
+                break
             chunk = self.open.popleft()
-            able = [worker for worker in workers if worker not in chunk.others_than]
+            able = frozenset(worker for worker in workers if worker not in chunk.others_than)
             if chunk.others_than and not able:
-                # All workers that there are have carried this chunk out already: none is left to compare with.
+                # All workers that there are now have carried this chunk out already. Another one may come.
+                self.open.append(chunk)
                 continue
             # Only where some are not to have it: new workers come in between.
-            only = able if chunk.others_than or self.wrong else None
+            chunk = chunk._replace(only=able if chunk.others_than or self.wrong else frozenset())
             future = self.client.submit(
-                _carry_out, self.pickled, self.campaign.identity, chunk.runs, workers=only, pure=False
+                _carry_out,
+                self.pickled,
+                self.campaign.identity,
+                chunk.runs,
+                workers=list(chunk.only) or None,
+                pure=False,
             )
             self.under_way[future] = chunk
-            answers.add(future)
+        # What is left now is chunks that no worker is there to compare with.
+        return bool(self.under_way)
 
-    def _take(self, future: distributed.Future[Answer]) -> None:
+    def _take_back(self, workers: Mapping[str, int]) -> None:
+        """Open the chunks again that were submitted to workers of which none is there any more."""
+        for future, chunk in list(self.under_way.items()):
+            if chunk.only and chunk.only.isdisjoint(workers) and not future.done():
+                del self.under_way[future]
+                self.client.cancel([future])
+                self.open.append(chunk)
+
+    def _take(self, future: distributed.Future[Answer]) -> bool:
+        """Take the answer of a chunk that has ended; false if it has been lost meanwhile."""
+        try:
+            answer: Answer = future.result(timeout=ANSWER_WAIT)
+        except TimeoutError:
+            # It stays under way: the scheduler has it carried out again.
+            return False
+        except distributed.KilledWorker as error:
+            self._died(self.under_way.pop(future), error)
+            return True
+        except distributed.CancelledError:
+            # The scheduler has begun anew, and has forgotten it.
+            self.open.appendleft(self.under_way.pop(future))
+            return True
         chunk = self.under_way.pop(future)
-        error = future.exception() if future.status != "finished" else None
-        if isinstance(error, distributed.KilledWorker) or future.cancelled():
-            if chunk.deaths + 1 >= DEATHS_MAX:
-                first, last = chunk.runs[0], chunk.runs[-1]
-                raise TactusError(
-                    f"workers die of runs {first} to {last}, again and again",
-                    "look for memory: each worker has a board and a copy of it",
-                ) from error
-            self.open.appendleft(chunk._replace(deaths=chunk.deaths + 1))
-            return
-        answer: Answer = future.result()
         if answer.worker in self.wrong:
             self._again(chunk)
         elif answer.identity != self.campaign.identity:
@@ -167,6 +227,20 @@ class _Division:
             self._again(chunk)
         else:
             self._keep(chunk, answer)
+        return True
+
+    def _died(self, chunk: Chunk, error: distributed.KilledWorker) -> None:
+        """Open a chunk again of which workers have died: in halves, so that in the end the run is found."""
+        if len(chunk.runs) > 1:
+            middle = len(chunk.runs) // 2
+            self.open.extendleft(chunk._replace(runs=runs) for runs in (chunk.runs[middle:], chunk.runs[:middle]))
+        elif chunk.deaths + 1 < DEATHS_MAX:
+            self.open.appendleft(chunk._replace(deaths=chunk.deaths + 1))
+        else:
+            raise TactusError(
+                f"workers die of run {chunk.runs[0]}, again and again",
+                "look for memory: each worker has a board and a copy of it",
+            ) from error
 
     def _again(self, chunk: Chunk) -> None:
         if not chunk.others_than:
@@ -237,13 +311,14 @@ def faults(
 
     All but ``client`` and ``chunk`` is as there, also that a call which was ended goes on where it was. Without a
     ``client`` of ``dask.distributed`` there is a process for each core of this machine. A worker is given ``chunk``
-    runs at once. Workers may come, go and die; what had not ended is done by others. Each must have this version of
-    Tactus and the same guests, and files that the system names by path.
+    runs at once. Workers may come, go and be killed at any time; what had not ended is done by others. Each must have
+    this version of Tactus and the same guests, and files that the system names by path.
 
     Each worker must repeat the run without a fault as this machine does; its first chunk, and one of 50, is carried out
     by another one, too. Where two differ, this machine does those runs: a worker that says other things gets nothing
-    more, and what it has done is done again; a `TactusWarning` names it. Raises `TactusError` if no worker is left, or
-    if workers die of the same runs five times.
+    more, and what it has done is done again; a `TactusWarning` names it. Raises `TactusError` if no worker is left or
+    comes within a minute, if workers die of the same run again and again, or if the scheduler does not answer. What is
+    done is kept where there is an ``output``.
     """
     campaign = Campaign(description, system=system, directory=directory, runs=runs, seed=seed)
     with _connected(client) as connected:
@@ -262,12 +337,6 @@ def _divide(
     if chunk < 1:
         raise BadArgument("`chunk` is at least 1")
     results = campaign.results(output)
-    try:
-        client.wait_for_workers(1, timeout=WORKERS_WAIT)
-    except TimeoutError as error:
-        raise TactusError(
-            f"no worker has come within {WORKERS_WAIT} s", "start some: dask worker ADDRESS --nthreads 1"
-        ) from error
     tell = progress or (lambda _done, _all: None)
     _Division(campaign, results, client, chunk).carry_out(lambda done: tell(done, campaign.runs))
     return results.table()
