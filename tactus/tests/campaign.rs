@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::harness::output;
+use crate::harness::{output, root};
 
 /// Two VMs with a channel, so that one depends on the other: faults of one escape, where only that one may change.
 const CAMPAIGN: &str = "\
@@ -251,4 +251,164 @@ fn a_crash_and_a_named_place_are_what_they_say() {
         assert_eq!((code, &*stdout), (Some(2), ""));
         assert!(stderr.contains(message), "{stderr}");
     }
+}
+
+/// Bits of the registers of a VM change that receives messages; a real-time guest has nothing to do with it.
+const MESSAGES: &str = "\
+system = \"messages.toml\"
+pace = \"fast\"
+from = \"40ms\"
+for = \"10ms\"
+after = \"10ms\"
+runs = 100
+
+[[fault]]
+registers = { vm = \"receiver\" }
+affects = [\"sender\", \"receiver\"]
+";
+const MESSAGES_SYSTEM: &str = "\
+[system]
+platform = \"qemu-virt\"
+harts = 2
+
+[[vm]]
+name = \"sender\"
+image = \"@bench-channel\"
+counters = true
+memory = \"4MiB\"
+bootargs = \"measure=message role=sender\"
+
+[[vm.vcpu]]
+class = \"be\"
+harts = [0]
+
+[[vm]]
+name = \"receiver\"
+image = \"@bench-channel\"
+counters = true
+memory = \"4MiB\"
+bootargs = \"measure=message role=receiver\"
+
+[[vm.vcpu]]
+class = \"be\"
+harts = [1]
+
+[[vm]]
+name = \"rtos\"
+image = \"@freertos-dispatch\"
+counters = true
+memory = \"16MiB\"
+bootargs = \"hz=1000 samples=200\"
+
+[[vm.vcpu]]
+class = \"rt\"
+hart = 0
+priority = 200
+budget = \"unlimited\"
+
+[[channel]]
+name = \"between\"
+between = [\"sender\", \"receiver\"]
+size = \"256KiB\"
+messages = 8
+message_size = \"4KiB\"
+";
+
+/// A folder that is a clone for the tool, whose hypervisor has another text in a file: `hypervisor/` is copied, all else
+/// is this clone's. What is built goes to the folder's `target/`.
+#[cfg(unix)]
+fn clone_with_another_hypervisor(file: &str, text: &str, other: &str) -> tempfile::TempDir {
+    fn copy(from: &Path, to: &Path) {
+        fs::create_dir(to).expect("a directory can be made");
+        for entry in fs::read_dir(from).expect("it is there") {
+            let entry = entry.expect("it can be read");
+            let to = to.join(entry.file_name());
+            if entry.file_type().expect("it has one").is_dir() {
+                copy(&entry.path(), &to);
+            } else {
+                fs::copy(entry.path(), to).expect("it can be copied");
+            }
+        }
+    }
+    let folder = tempfile::tempdir().expect("a directory can be made");
+    let root = root().canonicalize().expect("it is there");
+    for entry in fs::read_dir(&root).expect("it is there") {
+        let name = entry.expect("it can be read").file_name();
+        if name != "hypervisor" && name != "target" && name != ".git" {
+            let to = folder.path().join(&name);
+            std::os::unix::fs::symlink(root.join(&name), to).expect("it can be linked");
+        }
+    }
+    let hypervisor = folder.path().join("hypervisor");
+    copy(&root.join("hypervisor"), &hypervisor);
+    let file = hypervisor.join(file);
+    let before = fs::read_to_string(&file).expect("it is there");
+    assert_eq!(before.matches(text).count(), 1, "{}", file.display());
+    fs::write(file, before.replace(text, other)).expect("it can be written");
+    folder
+}
+
+/// An error is planted in the hypervisor: it does not look any more whether what a guest names is within its memory. The
+/// tool finds that, makes it smaller and says where it happens; of the hypervisor as it is the same faults do not escape.
+#[cfg(unix)]
+#[test]
+#[ignore = "long"]
+fn a_bound_check_that_is_missing_is_found() {
+    let folder = clone_with_another_hypervisor(
+        "src/vm.rs",
+        "(offset.checked_add(length)? <= memory.size).then(|| memory.host_at(offset))",
+        "offset.checked_add(length).map(|_| memory.host_at(offset))",
+    );
+    let sound = tempfile::tempdir().expect("a directory can be made");
+    for folder in [folder.path(), sound.path()] {
+        fs::write(folder.join("messages.toml"), MESSAGES_SYSTEM).expect("it can be written");
+        fs::write(folder.join("campaign.toml"), MESSAGES).expect("it can be written");
+    }
+    let (code, stdout, stderr) = faults(sound.path(), &["campaign.toml"]);
+    assert_eq!(code, Some(0), "{stdout}\n{stderr}");
+    assert!(stdout.contains("Escaped or hung: 0 of 100;"), "{stdout}");
+
+    let faults = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tactus"));
+        let all = [&["faults"], arguments].concat();
+        let command = command
+            .current_dir(folder.path())
+            .env("CARGO_TARGET_DIR", folder.path().join("target"));
+        output(command.args(all))
+    };
+    // Found.
+    let (code, stdout, stderr) = faults(&["campaign.toml"]);
+    assert_eq!(code, Some(1), "{stdout}\n{stderr}");
+    let panicked = "hypervisor: the hypervisor panicked: the hypervisor itself trapped";
+    assert!(stdout.contains(panicked), "{stdout}");
+    let closer = "Look closer: tactus faults campaign.toml --seed 1 --run ";
+    let run = stdout.lines().find_map(|line| line.strip_prefix(closer));
+    let run = run.expect("a run has escaped");
+    // Made smaller: by the real-time guest, and by nearly all the time.
+    let (code, stdout, stderr) =
+        faults(&["campaign.toml", "--run", run, "--minimise", "small.toml"]);
+    assert_eq!(code, Some(1), "{stdout}\n{stderr}");
+    assert!(stdout.contains("Verdict: escaped\n"), "{stdout}");
+    assert!(stdout.contains("Without: rtos\n"), "{stdout}");
+    // Explained: by the register that the fault has changed, and by where the hypervisor follows it.
+    let (code, stdout, stderr) = faults(&["small.toml", "--run", "0"]);
+    assert_eq!(code, Some(1), "{stdout}\n{stderr}");
+    let line = |begin: &str| {
+        let line = stdout.lines().find(|line| line.starts_with(begin));
+        line.unwrap_or_else(|| panic!("{begin}: {stdout}"))
+    };
+    let fault = line("Fault: registers of receiver");
+    let register = fault
+        .rsplit("bit ")
+        .next()
+        .and_then(|of| of.split(' ').nth(2));
+    let register = register.expect("it names a register");
+    let first = line("First other register: cycle ");
+    assert!(first.contains("receiver is at "), "{stdout}");
+    assert!(first.contains(&format!("; {register} is ")), "{stdout}");
+    let event = line("First other event: cycle ");
+    assert!(event.contains("(hypervisor) at "), "{stdout}");
+    // It copies a message there, on behalf of one of its own functions.
+    assert!(event.contains("`memcpy`"), "{stdout}");
+    assert!(event.contains("`tactus_hypervisor::"), "{stdout}");
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tactus_board::board::{MemoryModel, Pace};
 use tactus_board::fault::Register;
 use tactus_board::time::Femtoseconds;
@@ -148,7 +148,7 @@ pub struct Stall {
 }
 
 /// What goes wrong between software and the fabric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FabricFault {
     /// The next answer to software is an error.
@@ -167,6 +167,15 @@ pub enum FabricFault {
     EventLost,
     /// An event comes that nothing has raised.
     EventExtra,
+}
+
+impl FabricFault {
+    /// Its name in a campaign's file.
+    pub fn name(self) -> String {
+        let name = serde_json::to_value(self).ok();
+        name.and_then(|name| name.as_str().map(str::to_owned))
+            .unwrap_or_default()
+    }
 }
 
 /// What goes wrong in a run.
@@ -538,6 +547,16 @@ fn of_registers(
 }
 
 /// The register that a name stands for: `pc`, `x1` to `x31`, `f0` to `f31`.
+/// The name of a register; [`register_named`] has those that a campaign's file may name.
+pub fn register_name(register: Register) -> String {
+    match register {
+        Register::Pc => "pc".to_owned(),
+        Register::X(number) => format!("x{number}"),
+        Register::F(number) => format!("f{number}"),
+        Register::Csr(number) => format!("CSR {number:#x}"),
+    }
+}
+
 fn register_named(name: &str) -> Option<Register> {
     if name == "pc" {
         return Some(Register::Pc);
@@ -562,6 +581,25 @@ mod tests {
         let system = Some(system?).filter(|_| text.contains("system"));
         Campaign::parse("f.toml", text.to_owned(), Path::new("dir"), system)
             .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        let named = (0..32).map(Register::F).chain((1..32).map(Register::X));
+        for register in named.chain([Register::Pc]) {
+            assert_eq!(register_named(&register_name(register)), Some(register));
+        }
+        assert_eq!(register_named(&register_name(Register::Csr(0x300))), None);
+        assert_eq!(FabricFault::EventLost.name(), "event_lost");
+        let text = GOOD.replace(
+            "memory = { vm = \"a\" }",
+            "fabric = \"hp_hang\"\naffects = []",
+        );
+        let campaign = parsed(&text).expect("it is in order");
+        let Kind::Fabric(fault) = campaign.faults[0].kind else {
+            panic!("{campaign:?}");
+        };
+        assert_eq!((fault, &*fault.name()), (FabricFault::HpHang, "hp_hang"));
     }
 
     #[test]

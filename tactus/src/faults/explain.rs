@@ -157,9 +157,17 @@ fn told(subject: &Subject, pair: &Pair, hart: usize) -> Parting {
             _ => None,
         };
         let pc = live.board().pc(hart);
-        let symbols = file.and_then(|file| std::fs::read(file).ok());
-        let named = symbols.and_then(|bytes| Symbols::of(&bytes).place(pc));
-        named.map_or_else(|| format!("{pc:#x}"), |named| format!("{pc:#x}, {named}"))
+        let bytes = file.and_then(|file| std::fs::read(file).ok());
+        let symbols = bytes.map(|bytes| Symbols::of(&bytes)).unwrap_or_default();
+        let Some(named) = symbols.place(pc) else {
+            return format!("{pc:#x}");
+        };
+        // The hypervisor copies for many callers: who has called is in the return address, unless it has been reused.
+        let returns = symbols.place(live.board().x(hart, 1));
+        match returns.filter(|_| who(live) == Worker::Hypervisor) {
+            Some(returns) => format!("{pc:#x}, {named}, x1 is in {returns}"),
+            None => format!("{pc:#x}, {named}"),
+        }
     };
     let [now, before] = pair;
     let mut registers = Vec::new();

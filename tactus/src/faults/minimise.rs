@@ -8,13 +8,12 @@ use std::sync::atomic::AtomicBool;
 
 use miette::{IntoDiagnostic, WrapErr, miette};
 use tactus_board::board::{MemoryModel, Pace};
-use tactus_board::fault::Register;
 use tactus_board::time::Femtoseconds;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, value};
 
-use super::description::{Among, Begin, Campaign, Compare, FabricFault, Fault, Kind, Stall};
+use super::description::{Among, Begin, Campaign, Compare, Fault, Kind, Stall, register_name};
 use super::judge::Verdict;
-use super::run::{Row, Subject};
+use super::run::{Row, Subject, Walker};
 use super::space::{What, femtoseconds};
 use crate::attack::run::Unfit;
 use crate::config::Nanoseconds;
@@ -42,7 +41,8 @@ pub struct Smaller {
 /// The system has errors; the run is not bad; or it is not when its fault is the only one.
 pub fn minimise(campaign: Campaign, run: u32, progress: &Progress) -> Result<Smaller, Unfit> {
     let subject = Arc::new(Subject::of(campaign)?);
-    let row = carried_out(&subject, run)?;
+    let mut walker = started(&subject)?;
+    let row = carried_out(&mut walker, run)?;
     if !row.verdict.is_bad() {
         return Err(Unfit::Other(miette!(
             help = "name one of those that the summary names",
@@ -55,7 +55,8 @@ pub fn minimise(campaign: Campaign, run: u32, progress: &Progress) -> Result<Sma
         tried: 0,
         progress,
     };
-    let alone = alone(&subject, run)?;
+    let alone = alone(&subject, &walker, run);
+    drop(walker);
     let Some(mut row) = trial.of(&alone) else {
         return Err(Unfit::Other(miette!(
             "run {run} is not {} when its fault is the only one that the campaign has",
@@ -115,25 +116,30 @@ impl Trial<'_> {
             .status(format!("try {}: {vms} VMs, {ms:.3} ms", self.tried));
         // A system that has errors without a VM needs it.
         let subject = Arc::new(Subject::of(campaign.clone()).ok()?);
-        let row = carried_out(&subject, 0).ok()?;
+        let row = carried_out(&mut started(&subject).ok()?, 0).ok()?;
         (row.verdict == self.verdict).then_some(row)
     }
 }
 
-fn carried_out(subject: &Arc<Subject>, run: u32) -> miette::Result<Row> {
+fn interrupted() -> miette::Report {
+    miette!("it was interrupted")
+}
+
+fn started(subject: &Arc<Subject>) -> miette::Result<Walker> {
+    subject
+        .start(&AtomicBool::new(false))?
+        .ok_or_else(interrupted)
+}
+
+fn carried_out(walker: &mut Walker, run: u32) -> miette::Result<Row> {
     let never = AtomicBool::new(false);
-    let interrupted = || miette!("it was interrupted");
-    let mut walker = subject.start(&never)?.ok_or_else(interrupted)?;
     let mut row = None;
     let done = walker.carry_out(&[run], &never, &mut |one| row = Some(one))?;
     done.ok().and(row).ok_or_else(interrupted)
 }
 
 /// The campaign of a run alone, whose fault is named and not drawn.
-fn alone(subject: &Arc<Subject>, run: u32) -> miette::Result<Campaign> {
-    let never = AtomicBool::new(false);
-    let walker = subject.start(&never)?;
-    let walker = walker.ok_or_else(|| miette!("it was interrupted"))?;
+fn alone(subject: &Subject, walker: &Walker, run: u32) -> Campaign {
     let drawn = walker.space().draw(run);
     let at = walker.begin().saturating_add(drawn.at);
     let fault = walker.space().kind(drawn.kind);
@@ -164,7 +170,7 @@ fn alone(subject: &Arc<Subject>, run: u32) -> miette::Result<Campaign> {
     let per_nanosecond = femtoseconds(1).0;
     campaign.length = Nanoseconds(drawn.at.0 / per_nanosecond + 1);
     campaign.after = Nanoseconds(left / per_nanosecond);
-    Ok(campaign)
+    campaign
 }
 
 /// The VMs' names.
@@ -339,13 +345,8 @@ fn of_fault(fault: &Fault) -> Table {
         }
         Kind::Registers { vm, register, bit } => {
             put("vm", vm.into());
-            let name = register.map(|register| match register {
-                Register::X(number) => format!("x{number}"),
-                Register::F(number) => format!("f{number}"),
-                Register::Pc | Register::Csr(_) => "pc".to_owned(),
-            });
-            if let Some(name) = name {
-                put("register", name.into());
+            if let Some(register) = register {
+                put("register", register_name(*register).into());
             }
             if let Some(bit) = bit {
                 put("bit", i64::from(*bit).into());
@@ -374,16 +375,7 @@ fn of_fault(fault: &Fault) -> Table {
             "stall"
         }
         Kind::Fabric(what) => {
-            table["fabric"] = value(match what {
-                FabricFault::GpError => "gp_error",
-                FabricFault::AcpError => "acp_error",
-                FabricFault::HpError => "hp_error",
-                FabricFault::GpHang => "gp_hang",
-                FabricFault::AcpHang => "acp_hang",
-                FabricFault::HpHang => "hp_hang",
-                FabricFault::EventLost => "event_lost",
-                FabricFault::EventExtra => "event_extra",
-            });
+            table["fabric"] = value(what.name());
             ""
         }
     };

@@ -25,6 +25,7 @@ use miette::{IntoDiagnostic, miette};
 use crate::attack::run::Unfit;
 use crate::cli::FaultsArguments;
 use crate::columns::Outputs;
+use crate::problem::count;
 use crate::progress::Progress;
 use crate::run::board::live::Until;
 use crate::sweep::{self, workers};
@@ -72,7 +73,9 @@ fn faults(arguments: &FaultsArguments) -> Result<u8, Unfit> {
     kept.set_extension("part");
     let mut done = Done::open(&kept, &subject)?;
     if !done.is_empty() {
-        eprintln!("{} runs are done already: {}", done.len(), kept.display());
+        let are = if done.len() == 1 { "is" } else { "are" };
+        let runs = count(done.len(), "run");
+        eprintln!("{runs} {are} done already: {}", kept.display());
     }
     let interrupted = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&interrupted);
@@ -88,8 +91,8 @@ fn faults(arguments: &FaultsArguments) -> Result<u8, Unfit> {
     drop(progress);
     if !is_whole? {
         eprintln!(
-            "interrupted: {} runs are kept in {}, and the same command goes on with the others",
-            done.len(),
+            "interrupted: what {} did is kept in {}, and the same command goes on with the others",
+            count(done.len(), "run"),
             kept.display()
         );
         return Ok(INTERRUPTED);
@@ -134,10 +137,10 @@ fn smaller(campaign: Campaign, run: u32, path: &Path) -> Result<u8, Unfit> {
     }
     let ms = |time: crate::config::Nanoseconds| time.0 as f64 / 1e6;
     text += &format!(
-        "From its fault to its end: {:.3} ms (of {:.3})\nWritten after {} runs: {}, {}\nLook closer: tactus faults {} --run 0\n",
+        "From its fault to its end: {:.3} ms (of {:.3})\nWritten after {}: {}, {}\nLook closer: tactus faults {} --run 0\n",
         ms(smaller.campaign.after),
         ms(before.length) + ms(before.after),
-        smaller.tried,
+        count(smaller.tried, "run"),
         path.display(),
         system.display(),
         path.display()

@@ -45,11 +45,11 @@ pub fn columns(campaign: &Campaign, rows: &[Row]) -> Columns {
 
 /// How often which verdict is, by kind of fault, and what that says.
 pub fn summary(campaign: &Campaign, rows: &[Row]) -> String {
-    let title = format!(
-        "{} runs with a fault each, seed {}",
-        rows.len(),
-        campaign.seed
-    );
+    let runs = match rows.len() {
+        1 => "1 run with a fault".to_owned(),
+        many => format!("{many} runs with a fault each"),
+    };
+    let title = format!("{runs}, seed {}", campaign.seed);
     let mut table = Table::new(title, []);
     table.head = vec!["fault".to_owned()];
     table

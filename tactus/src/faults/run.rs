@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use miette::miette;
 use serde::{Deserialize, Serialize};
 use tactus_board::board::Pace;
-use tactus_board::fault::{Fault as BoardFault, Register};
+use tactus_board::fault::Fault as BoardFault;
 use tactus_board::time::Femtoseconds;
 
-use super::description::{Begin, Campaign};
+use super::description::{Begin, Campaign, register_name};
 use super::judge::{Judged, Reference, Verdict};
 use super::space::{Drawn, Space, What, femtoseconds};
 use crate::attack::run::{Lab, Shown, Unfit};
@@ -424,12 +424,7 @@ fn words(fault: &BoardFault) -> String {
             register,
             bits,
         } => {
-            let name = match register {
-                Register::X(number) => format!("x{number}"),
-                Register::F(number) => format!("f{number}"),
-                Register::Pc => "pc".to_owned(),
-                Register::Csr(number) => format!("CSR {number:#x}"),
-            };
+            let name = register_name(register);
             format!("bit {} of {name} of hart {hart}", bits.trailing_zeros())
         }
         BoardFault::HoldLine { line, level } => {

@@ -15,7 +15,7 @@ use miette::{IntoDiagnostic, WrapErr, miette};
 use sha2::{Digest, Sha256};
 
 use super::run::{Row, Subject};
-use crate::problem::io_reason;
+use crate::problem::{count, io_reason};
 use crate::sweep::work::pace;
 
 /// Runs that a thread takes at once: it goes through the window without a fault once for them.
@@ -215,7 +215,7 @@ pub struct State {
 impl State {
     /// In words: how many, how fast, how long still.
     pub fn text(&self) -> String {
-        let mut text = format!("{} of {} runs", self.done, self.all);
+        let mut text = format!("{} of {}", self.done, count(self.all, "run"));
         let new = (self.done - self.before) as u64;
         text += &pace(new, (self.all - self.done) as u64, self.since);
         if self.bad > 0 {
