@@ -1067,6 +1067,7 @@ pub(super) fn unit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Unit, D
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     const GOOD: &str = r#"
         title = "t"
