@@ -23,7 +23,7 @@ pub const COMMAND: usize = 4;
 /// Offset of the completed command.
 pub const COMPLETED: usize = 8;
 
-/// Offset, in the page of a virtual device, of the register that says how it is: `STAT` of `fabric/regs/virtual_device.rdl`.
+/// Offset, in a virtual device's page, of the register that says how it is: `STAT` of `fabric/regs/virtual_device.rdl`.
 pub const STAT: u64 = 4;
 
 /// Bits of [`STAT`].

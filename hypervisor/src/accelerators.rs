@@ -7,7 +7,7 @@
 //! its interface, and here is only where the manager should look.
 //!
 //! **Protocol A1, open pages.** A page may be open while no region is connected only if an answer of the allocator is due for its interface, or the page is
-//! about to be closed. Whoever opens it looks after that whether a region is connected, and whoever closes it looks after that whether the VM has asked for
+//! about to be closed. The hart that opens a page then looks whether a region is connected; the hart that closes it then looks whether the VM has asked for
 //! something meanwhile. So neither the order of openings and closings by different harts matters, nor how late one is.
 
 mod allocation;

@@ -793,7 +793,7 @@ impl Manager {
                         self.refused(world, interface, task);
                     }
                 }
-                // It is the region allocator's, or that has made it somebody's.
+                // The region allocator works at the region, or has given it to another device.
                 _ => {
                     let target = self.work(region).target;
                     self.works[usize::from(region)] = REST;
