@@ -547,7 +547,7 @@ fn of_registers(
 }
 
 /// The register that a name stands for: `pc`, `x1` to `x31`, `f0` to `f31`.
-/// The name of a register; [`register_named`] has those that a campaign's file may name.
+/// The name of a register: one of those that a campaign's file may name.
 pub fn register_name(register: Register) -> String {
     match register {
         Register::Pc => "pc".to_owned(),
