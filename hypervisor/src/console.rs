@@ -213,11 +213,13 @@ pub unsafe fn use_uart(base: u64, interrupt: bool) {
 }
 
 /// Whether a stream's buffer can take a byte.
-#[inline(never)]
 pub fn has_room(stream: u8) -> bool {
-    if FULL.load(Ordering::Relaxed) >> stream & 1 == 0 {
-        return true;
-    }
+    FULL.load(Ordering::Relaxed) >> stream & 1 == 0 || has_room_again(stream)
+}
+
+#[cold]
+#[inline(never)]
+fn has_room_again(stream: u8) -> bool {
     let mut console = CONSOLE.lock();
     let space = console.buffers[usize::from(stream)].space();
     if space == 0 {

@@ -69,18 +69,19 @@ pub fn at(vm: &Vm, address: u64) -> Option<Device> {
 /// Carries out the load or store that trapped at a virtual device. What the device does not take is an access fault for
 /// the guest, as from a bus.
 pub fn access(cx: &mut HartCtx, vcpu: &'static Vcpu, exception: &Exception, device: Device) {
-    let access = match exception.instruction {
+    let (bits, length) = match exception.instruction {
         0 => {
             let Some(bits) = arch::fetch_guest_instruction(exception.pc) else {
                 // Changed under the guest's feet by another of its vCPUs: it may try again.
                 return;
             };
-            mmio::from_instruction(bits)
+            mmio::fetched(bits)
         }
-        transformed => mmio::from_htinst(transformed),
+        htinst => mmio::transformed(htinst),
     };
-    let done = access.and_then(|access| {
-        if !exception.guest_address.is_multiple_of(access.size.into()) {
+    let done = mmio::decode(bits, length).and_then(|access| {
+        // A power of two.
+        if exception.guest_address & u64::from(access.size - 1) != 0 {
             return None;
         }
         let register = usize::from(access.register);

@@ -21,7 +21,7 @@ pub mod idle;
 pub mod look;
 pub mod tick;
 
-use crate::arch::{self, context};
+use crate::arch::{self, context, csr};
 use crate::body::Body;
 use crate::exit::NextContext;
 use crate::hart::Hart;
@@ -60,13 +60,20 @@ pub extern "C" fn hart_main(hart: &'static Hart) -> NextContext {
 pub extern "C" fn schedule(vcpu: &'static Vcpu) -> NextContext {
     // Safety: the entry code's call for a vCPU that runs on this hart (protocol H1).
     let cx = unsafe { HartCtx::of_trapped(vcpu) };
-    if arch::pending_interrupts() != 0 {
+    let (pending, mut now) = (arch::pending_interrupts(), arch::now());
+    if pending != 0 && !is_served(&cx.local, pending, now) {
         cold_path();
         look::serve_and_may_continue(cx);
+        now = arch::now();
     }
-    let now = arch::now();
     ahead::comes_first_at(cx, now);
     schedule_at(cx, vcpu, now)
+}
+
+/// Whether all that is pending is the timer, for a release that has been served. The next vCPU's way in sets it anew.
+#[inline(always)]
+fn is_served(local: &Local, pending: u64, now: u64) -> bool {
+    (pending == csr::STI) & local.next.is_some() & (local.timer.earliest_release().0 > now)
 }
 
 /// As [`schedule`], for handlers after which all registers are saved.
@@ -91,9 +98,9 @@ extern "C" fn deschedule(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> Nex
 }
 
 /// Fast path of preemption: a real-time vCPU, [`Local::next`], takes the hart. As [`deschedule`] and [`pick_next_or_idle`] do it, without the cases that
-/// [`can_switch_fast`] excludes, which are left to them.
+/// [`can_switch_fast`] excludes, which are left to them. Like what leads here it ends with the next step, so that the way has the frame of [`switch`] alone.
 #[inline(never)]
-pub fn preempt(
+pub extern "C" fn preempt(
     cx: &mut HartCtx,
     vcpu: &'static Vcpu,
     next: &'static Vcpu,
@@ -108,24 +115,16 @@ pub fn preempt(
     // The vCPU may itself have taken the place of one with a soft affinity.
     let runs = vcpu.state.get() == State::Running;
     let is_free = cx.local.soft_affine.is_none();
-    if schedule::preempt(vcpu.class, runs, is_free) == Preemption::Requeues {
-        cold_path();
-        return switch_and_requeue(cx, vcpu, next, now);
+    let requeues = schedule::preempt(vcpu.class, runs, is_free) == Preemption::Requeues;
+    if !requeues {
+        cx.local.soft_affine = Some(vcpu);
     }
-    cx.local.soft_affine = Some(vcpu);
-    vcpu.state.begin_leaving();
-    let wants_fpu = switch::context_switch(&mut cx.local, (vcpu, from), (next, to), now);
-    vcpu.state.set_after_fence(State::Ready);
-    if wants_fpu {
-        fpu::give(cx, next);
-    }
-    signals::answer_fence_waiters(cx, vcpu);
-    handle_pending_signals(cx, next)
+    switch(cx, vcpu, next, now, requeues)
 }
 
 /// Fast path of a switch: the vCPU waits, or its slice or its budget is over, and another is ready. As [`preempt`].
 #[inline(never)]
-fn switch_fast(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> NextContext {
+extern "C" fn switch_fast(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> NextContext {
     let (local, body) = cx.with_body(vcpu);
     let waits = vcpu.state.get() == State::Waiting;
     let slice_over = local.timer.slice_end() <= now;
@@ -137,40 +136,46 @@ fn switch_fast(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> NextContext {
         return deschedule(cx, vcpu, now);
     }
     match run_queue::pick_next(cx) {
-        Some(next) => switch_and_requeue(cx, vcpu, next, now),
+        Some(next) => switch(cx, vcpu, next, now, true),
         None => deschedule(cx, vcpu, now),
     }
 }
 
-/// The hart goes from one vCPU to another, and the first one to where it belongs.
+/// The hart goes from one vCPU to another, and the first one to where it belongs: if it `requeues`, into a queue, unless it waits.
 #[inline(never)]
-fn switch_and_requeue(
+extern "C" fn switch(
     cx: &mut HartCtx,
     vcpu: &'static Vcpu,
     next: &'static Vcpu,
     now: u64,
+    requeues: bool,
 ) -> NextContext {
-    let waits = vcpu.state.get() == State::Waiting;
-    if !waits {
+    if vcpu.state.get() != State::Waiting {
         vcpu.state.begin_leaving();
     }
     let [from, to] = cx.bodies.of_two(vcpu, next);
     let wants_fpu = switch::context_switch(&mut cx.local, (vcpu, from), (next, to), now);
+    // Read once more: what a branch leads to is not compiled twice so.
+    let waits = vcpu.state.get() == State::Waiting;
     if !waits {
         vcpu.state.set_after_fence(State::Ready);
     }
     if wants_fpu {
         fpu::give(cx, next);
     }
-    requeue::requeue(cx, vcpu);
+    if requeues {
+        requeue::requeue(cx, vcpu);
+    }
     // Only now is the vCPU in its place: a waiter that is told may in turn wake it.
     signals::answer_fence_waiters(cx, vcpu);
-    if next.class == Class::BestEffort {
-        run_queue::offer_queued(cx);
+    if requeues {
+        if next.class == Class::BestEffort {
+            run_queue::offer_queued(cx);
+        }
+        let (local, body) = cx.with_body(next);
+        let inverted = schedule::is_inverted(vcpu.class, waits, vcpu.precedence, next.precedence);
+        local.needs_resched |= body.unfinished | inverted;
     }
-    let (local, body) = cx.with_body(next);
-    let inverted = schedule::is_inverted(vcpu.class, waits, vcpu.precedence, next.precedence);
-    local.needs_resched |= body.unfinished | inverted;
     handle_pending_signals(cx, next)
 }
 

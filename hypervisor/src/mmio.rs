@@ -29,67 +29,57 @@ impl Access {
     }
 }
 
-/// Decodes `htinst`. `None`: it tells nothing (zero), is a pseudoinstruction (the fault lies in the guest's page-table walk),
-/// or the instruction is none of an integer register's loads and stores.
-pub const fn from_htinst(htinst: u64) -> Option<Access> {
-    if htinst & 1 == 0 {
-        return None;
-    }
-    // Bit 1 is zero when the trapping instruction was compressed.
-    let length = if htinst & 2 == 0 { 2 } else { 4 };
-    full(htinst as u32 | 2, length)
-}
-
-/// Decodes an instruction fetched from the guest; `bits` holds a compressed one in its lower half.
-pub const fn from_instruction(bits: u32) -> Option<Access> {
-    if bits & 3 == 3 {
-        full(bits, 4)
-    } else {
-        compressed(bits as u16)
-    }
-}
-
-const fn full(bits: u32, length: u8) -> Option<Access> {
-    let funct3 = (bits >> 12 & 7) as u8;
-    let size = 1 << (funct3 & 3);
-    match bits & 0x7f {
-        0x03 if funct3 != 7 => Some(Access {
-            store: false,
-            size,
-            signed: funct3 < 4,
-            register: (bits >> 7 & 31) as u8,
-            length,
-        }),
-        0x23 if funct3 < 4 => Some(Access {
-            store: true,
-            size,
-            signed: false,
-            register: (bits >> 20 & 31) as u8,
-            length,
-        }),
-        _ => None,
-    }
-}
-
-/// RISC-V "C" extension, RV64C quadrants 0 and 2.
-const fn compressed(bits: u16) -> Option<Access> {
-    let short = 8 + (bits >> 2 & 7) as u8;
-    let (store, size, register) = match (bits & 3, bits >> 13) {
-        (0, 2) => (false, 4, short),
-        (0, 3) => (false, 8, short),
-        (0, 6) => (true, 4, short),
-        (0, 7) => (true, 8, short),
-        (2, 2) => (false, 4, (bits >> 7 & 31) as u8),
-        (2, 3) => (false, 8, (bits >> 7 & 31) as u8),
-        (2, 6) => (true, 4, (bits >> 2 & 31) as u8),
-        (2, 7) => (true, 8, (bits >> 2 & 31) as u8),
+/// Decodes an instruction, whose upper half does not matter where it is compressed. `None`: it is none of an integer register's loads and stores.
+/// `length`: its bytes, 2 or 4; a transformed one has all 32 bits whatever its length.
+pub const fn decode(bits: u32, length: u8) -> Option<Access> {
+    let (rd, rs2) = (bits >> 7 & 31, bits >> 20 & 31);
+    let funct3 = bits >> 12 & 7;
+    let (store, doublings, register) = match bits & 0x7f {
+        0x03 if funct3 != 7 => (false, funct3 & 3, rd),
+        0x23 if funct3 < 4 => (true, funct3, rs2),
+        opcode if opcode & 3 != 3 => return compressed(bits),
         _ => return None,
     };
     Some(Access {
         store,
-        size,
+        size: 1 << doublings,
+        signed: !store & (funct3 < 4),
+        register: register as u8,
+        length,
+    })
+}
+
+/// Bits and length, for [`decode`], of the instruction that `htinst` tells. Bit 1 is zero when the trapping one was compressed. Of anything but a transformed
+/// instruction (bit 0 is zero: the fault lies in the guest's page-table walk) [`decode`] makes nothing.
+pub const fn transformed(htinst: u64) -> (u32, u8) {
+    let bits = htinst as u32;
+    let length = if bits & 2 == 0 { 2 } else { 4 };
+    (if bits & 1 == 0 { 0 } else { bits | 2 }, length)
+}
+
+/// The same of an instruction that was fetched from the guest; `bits` holds a compressed one in its lower half.
+pub const fn fetched(bits: u32) -> (u32, u8) {
+    (bits, if bits & 3 == 3 { 4 } else { 2 })
+}
+
+/// RISC-V "C" extension, RV64C quadrants 0 and 2.
+#[inline(never)]
+const fn compressed(bits: u32) -> Option<Access> {
+    let short = 8 + (bits >> 2 & 7);
+    let (rd, rs2) = (bits >> 7 & 31, bits >> 2 & 31);
+    let funct3 = bits >> 13 & 7;
+    let store = funct3 & 4 != 0;
+    let register = match (bits & 3, funct3 & 3) {
+        (0, 2 | 3) => short,
+        (2, 2 | 3) if store => rs2,
+        (2, 2 | 3) => rd,
+        _ => return None,
+    };
+    Some(Access {
+        store,
+        size: 1 << (funct3 & 3),
         signed: !store,
-        register,
+        register: register as u8,
         length: 2,
     })
 }
@@ -106,6 +96,16 @@ mod tests {
             register,
             length,
         })
+    }
+
+    fn from_instruction(bits: u32) -> Option<Access> {
+        let (bits, length) = fetched(bits);
+        decode(bits, length)
+    }
+
+    fn from_htinst(htinst: u64) -> Option<Access> {
+        let (bits, length) = transformed(htinst);
+        decode(bits, length)
     }
 
     #[test]

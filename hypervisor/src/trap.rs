@@ -98,7 +98,7 @@ pub extern "C" fn timer(vcpu: &'static Vcpu) -> NextContext {
 
 /// As [`timer`], whatever there is to serve.
 #[inline(never)]
-fn serve_timer(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> NextContext {
+extern "C" fn serve_timer(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> NextContext {
     if ahead::comes_first_at(cx, now) {
         return dispatch::schedule_at(cx, vcpu, now);
     }
@@ -187,7 +187,7 @@ pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> Exit {
         // If it was not for that, the exception is the guest's own next time.
         // It has come by way of the firmware, which takes its time.
         cause::ILLEGAL_INSTRUCTION if !context::fpu_is_loaded() => {
-            if look::may_continue(cx) {
+            if look::may_begin(cx) {
                 fpu::give(cx, vcpu);
             }
         }
@@ -249,7 +249,7 @@ fn guest_page_fault(cx: &mut HartCtx, vcpu: &'static Vcpu, exception: &Exception
     let why = match (owner, exception.cause) {
         (Some(device), _) if !fetch && !WALKS.contains(&exception.instruction) => {
             // A look halfway: if the vCPU has to leave the hart first, it makes the access again.
-            if look::may_continue(cx) {
+            if look::may_begin(cx) {
                 devices::access(cx, vcpu, exception, device);
             }
             return;
@@ -269,7 +269,7 @@ fn guest_page_fault(cx: &mut HartCtx, vcpu: &'static Vcpu, exception: &Exception
         (None, _) => "store-outside",
     };
     // If the vCPU has to leave the hart first, it does the same again when it has one.
-    if look::may_continue(cx) {
+    if look::may_begin(cx) {
         exception::fault(cx, vcpu, why, exception);
     }
 }

@@ -175,6 +175,25 @@ impl Vplic {
             return None;
         }
         let quiet = |value| Some((value, Effect::None));
+        // Claims first, which each interrupt takes.
+        if offset >= CONTEXT {
+            let Some(context) = self.context((offset - CONTEXT) / CONTEXT_STRIDE) else {
+                return quiet(0);
+            };
+            return match (offset - CONTEXT) % CONTEXT_STRIDE {
+                0 => quiet(self.threshold[context].into()),
+                4 => {
+                    let claimed = self.claim(context);
+                    let effect = if claimed == 0 {
+                        Effect::None
+                    } else {
+                        Effect::Outputs
+                    };
+                    Some((claimed, effect))
+                }
+                _ => quiet(0),
+            };
+        }
         if offset < PENDING {
             let source = (offset / 4) as usize;
             return quiet(self.priority.get(source).copied().unwrap_or(0).into());
@@ -182,27 +201,9 @@ impl Vplic {
         if offset < ENABLE {
             return quiet(word(self.pending, (offset - PENDING) / 4));
         }
-        if offset < CONTEXT {
-            let context = self.context((offset - ENABLE) / ENABLE_STRIDE);
-            let index = (offset - ENABLE) % ENABLE_STRIDE / 4;
-            return quiet(context.map_or(0, |c| word(self.enabled[c], index)));
-        }
-        let Some(context) = self.context((offset - CONTEXT) / CONTEXT_STRIDE) else {
-            return quiet(0);
-        };
-        match (offset - CONTEXT) % CONTEXT_STRIDE {
-            0 => quiet(self.threshold[context].into()),
-            4 => {
-                let claimed = self.claim(context);
-                let effect = if claimed == 0 {
-                    Effect::None
-                } else {
-                    Effect::Outputs
-                };
-                Some((claimed, effect))
-            }
-            _ => quiet(0),
-        }
+        let context = self.context((offset - ENABLE) / ENABLE_STRIDE);
+        let index = (offset - ENABLE) % ENABLE_STRIDE / 4;
+        quiet(context.map_or(0, |c| word(self.enabled[c], index)))
     }
 
     /// Writes a register; registers that do not exist ignore it. `None`: the access is not of 32 bits.

@@ -32,7 +32,7 @@ impl Model {
         model
     }
 
-    /// As `sched::preempt`.
+    /// As `dispatch::switch`.
     fn preempt(&self) {
         self.stored.store(1, Ordering::Relaxed);
         self.state.begin_leaving();
@@ -41,7 +41,7 @@ impl Model {
         self.answer_fence_waiters();
     }
 
-    /// As `sched::block::wait` and `sched::switch_fast`.
+    /// As `sched::block::wait` and `dispatch::switch`.
     fn wait(&self) {
         self.stored.store(1, Ordering::Relaxed);
         self.state.set(State::Waiting);

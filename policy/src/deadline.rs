@@ -49,26 +49,40 @@ impl<const N: usize> Deadlines<N> {
     /// Removes the vCPU of the earliest deadline if that is due at `now`, which is less than `u64::MAX`.
     #[inline]
     pub fn pop_until(&mut self, now: u64) -> Option<Handle> {
-        if self.heap[0].0 > now {
+        let (due, handle) = self.earliest();
+        if due > now {
             return None;
         }
-        self.pop()
+        self.remove_earliest();
+        Some(handle)
     }
 
     /// Removes the vCPU of the earliest deadline.
-    #[inline(never)]
     pub fn pop(&mut self) -> Option<Handle> {
+        let (_, handle) = self.earliest();
+        let any = self.len > 0;
+        self.remove_earliest();
+        any.then_some(handle)
+    }
+
+    /// As [`Deadlines::pop`], where it is known. Calls nothing but for its end, so that it needs no stack.
+    #[inline(never)]
+    pub fn remove_earliest(&mut self) {
         let (_, handle) = self.heap[0];
-        self.len = self.len.checked_sub(1)?;
+        let Some(rest) = self.len.checked_sub(1) else {
+            return;
+        };
+        self.len = rest;
         if let Some(place) = self.position.get_mut(usize::from(handle)) {
             *place = ABSENT;
         }
         self.heap[0].0 = u64::MAX;
-        if self.len > 0 {
-            // The last entry replaces the first, and is sifted down.
-            self.sift_down(0, self.heap[self.len]);
+        // The last entry replaces the first, and is sifted down.
+        if rest > 0
+            && let Some(&last) = self.heap.get(rest)
+        {
+            self.sift_down(0, last);
         }
-        Some(handle)
     }
 
     /// Sets or moves a vCPU's deadline.

@@ -18,3 +18,4 @@ pub mod record;
 pub mod reservation;
 pub mod schedule;
 pub mod table;
+pub mod translations;

@@ -22,6 +22,12 @@ pub fn may_continue(cx: &mut HartCtx) -> bool {
     (pending | u64::from(dirty)) == 0 || serve_and_may_continue(cx)
 }
 
+/// As [`may_continue`], before work that the guest asks for again if it is not done, and that [`go_on`] follows: a timer that is due is left to that.
+#[inline]
+pub fn may_begin(cx: &mut HartCtx) -> bool {
+    !arch::timer_is_due() && may_continue(cx)
+}
+
 /// As [`may_continue`], when interrupts are pending, or may be once the timer is armed. Without separation they wait, unless the work is a
 /// real-time vCPU's.
 #[inline(never)]

@@ -32,7 +32,7 @@ pub fn pop_due_release(cx: &mut HartCtx, now: u64) -> Option<&'static Vcpu> {
 }
 
 /// Serves the hart's timer, which has become due while the hypervisor was at work for the current vCPU.
-#[inline(never)]
+#[inline(always)]
 pub fn serve_due(cx: &mut HartCtx) {
     let now = arch::now();
     if pop_due_release(cx, now).is_none() {

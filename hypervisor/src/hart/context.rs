@@ -231,7 +231,7 @@ impl Local {
     }
 
     /// Whether anything is due, as of now.
-    #[inline(never)]
+    #[inline(always)]
     pub fn poll_timer(&mut self) -> bool {
         self.arm_if_dirty();
         arch::timer_is_due()

@@ -215,8 +215,8 @@ impl Timer {
     /// Takes out the earliest release, which has been looked at.
     #[inline(always)]
     pub fn pop_release(&mut self) {
-        self.releases.pop();
         self.dirty = true;
+        self.releases.remove_earliest();
     }
 
     /// A real-time vCPU does not wait for its release any more.

@@ -39,19 +39,10 @@ fn save(local: &mut Local, bodies: &mut Bodies, vcpu: &'static Vcpu) {
 #[inline(never)]
 pub fn give(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     let HartCtx { bodies, local, .. } = cx;
-    let body = match local.fpu_unsaved.take() {
-        Some(owner) => {
-            let [from, to] = bodies.of_two(owner, vcpu);
-            let Body { context, fpu, .. } = from;
-            to.fpu.give(Some((context, fpu)));
-            to
-        }
-        None => {
-            let body = bodies.of(vcpu);
-            body.fpu.give(None);
-            body
-        }
-    };
+    let owner = local.fpu_unsaved.take().map(|owner| bodies.of(owner));
+    context::take_fpu(owner.map(|Body { context, fpu, .. }| (context, fpu)));
+    let body = bodies.of(vcpu);
+    body.fpu.give();
     body.fpu_on = local.number;
     local.fpu_owner = vcpu.handle;
     if body.livelock.is_watched() {

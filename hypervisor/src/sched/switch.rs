@@ -13,10 +13,11 @@ use crate::vm::Vcpu;
 use core::hint::cold_path;
 use core::sync::atomic::{Ordering, fence};
 use tactus_abi::blob::Class;
+use tactus_policy::translations;
 
 /// The hart goes from one such vCPU to another: its registers take the place of those of the one that leaves, which are then in its context. The timer
 /// is still to be armed, and [`signals::answer_fence_waiters`] is to follow. `true`: the vCPU is to be given the floating-point unit.
-#[inline(never)]
+#[inline(always)]
 pub fn context_switch(
     local: &mut Local,
     (vcpu, from): (&'static Vcpu, &mut Body),
@@ -136,6 +137,8 @@ fn load(cx: &mut HartCtx, vcpu: &'static Vcpu) {
 
 /// Puts a vCPU that this hart owns into the hart's control and status registers; what was in them goes to `from`. `true`: it uses the floating-point unit, which
 /// holds another's registers.
+///
+/// Calls nothing but for its end, so that it needs no stack.
 #[inline(never)]
 fn load_registers(
     local: &mut Local,
@@ -150,24 +153,34 @@ fn load_registers(
     let fpu_ready = (local.fpu_owner == vcpu.handle) & (body.fpu_on == number);
     let external = vcpu.external.load(Ordering::Relaxed);
     from.exchange(&mut body.context, local.hart.stack_top, fpu_ready, external);
+    let wants_fpu = body.uses_fpu & !fpu_ready;
+    if came | !vcpu.alone | body.livelock.is_watched() {
+        cold_path();
+        return fence_and_watch(local, vcpu, body, came, wants_fpu);
+    }
+    wants_fpu
+}
+
+/// The end of [`load_registers`] where more is to be done. `came`: the vCPU ran on another hart before. Returns `wants_fpu`.
+#[inline(never)]
+fn fence_and_watch(
+    local: &mut Local,
+    vcpu: &Vcpu,
+    body: &Body,
+    came: bool,
+    wants_fpu: bool,
+) -> bool {
     if body.livelock.is_watched() {
         cold_path();
         context::watch(true);
     }
-    if came || !vcpu.alone && is_other_vcpu_of_vm(local, vcpu) {
-        cold_path();
+    let last = &mut local.last_vcpu[vcpu.vm.index];
+    if translations::enter(last, vcpu.index as u8, came) {
         // Cached translations are another vCPU's of the same VM, or this one's of a time before it changed them
         // elsewhere, or the VM's virtual devices were closed. Instructions are the same for all vCPUs of a VM; a fence of
         // instructions that concerns this vCPU was done on the hart that it had then.
         arch::fence_own_stage2();
         arch::fence_guest(came);
     }
-    body.uses_fpu & !fpu_ready
-}
-
-/// Whether another vCPU of the same VM ran here last; it is this one now.
-#[inline(never)]
-fn is_other_vcpu_of_vm(local: &mut Local, vcpu: &Vcpu) -> bool {
-    let number = vcpu.index as u8 + 1;
-    core::mem::replace(&mut local.last_vcpu[vcpu.vm.index], number) != number
+    wants_fpu
 }

@@ -25,21 +25,19 @@ pub type Changed = u32;
 
 impl Vm {
     /// Works on the UART and passes on what changes in its interrupt line.
-    // Compiled once, and not into each caller.
-    #[inline(never)]
-    fn with_uart(&self, cx: &mut HartCtx, work: &mut dyn FnMut(&mut Vuart)) {
-        let changed = {
-            let mut devices = self.devices.lock();
-            let devices = &mut *devices;
-            work(&mut devices.uart);
-            let line = devices.uart.line();
-            if line == devices.uart_line {
-                0
-            } else {
-                self.uart_line_changed(devices, line)
-            }
+    #[inline(always)]
+    fn with_uart<R>(&self, cx: &mut HartCtx, work: impl FnOnce(&mut Vuart) -> R) -> R {
+        let mut devices = self.devices.lock();
+        let result = work(&mut devices.uart);
+        let line = devices.uart.line();
+        let changed = if line == devices.uart_line {
+            0
+        } else {
+            self.uart_line_changed(&mut devices, line)
         };
+        drop(devices);
         self.tell(cx, changed);
+        result
     }
 
     #[inline(never)]
@@ -68,9 +66,16 @@ impl Vm {
         changed
     }
 
-    /// Tells vCPUs of changes.
-    #[inline(never)]
+    /// Tells vCPUs of changes, if there are any.
+    #[inline]
     pub fn tell(&self, cx: &mut HartCtx, changed: Changed) {
+        if changed != 0 {
+            self.tell_those(cx, changed);
+        }
+    }
+
+    #[inline(never)]
+    fn tell_those(&self, cx: &mut HartCtx, changed: Changed) {
         for index in bits(changed.into()) {
             signals::notify(cx, &self.vcpus()[index]);
         }
@@ -298,17 +303,13 @@ impl Vm {
     /// Reads a register of its virtual UART.
     pub fn uart_read(&self, cx: &mut HartCtx, offset: u64) -> u8 {
         let room = console::has_room(self.stream());
-        let mut value = 0;
-        self.with_uart(cx, &mut |uart| value = uart.read(offset, room));
-        value
+        self.with_uart(cx, |uart| uart.read(offset, room))
     }
 
     /// Writes a register of its virtual UART.
     pub fn uart_write(&self, cx: &mut HartCtx, offset: u64, value: u8) {
         let room = console::has_room(self.stream());
-        let mut sent = None;
-        self.with_uart(cx, &mut |uart| sent = uart.write(offset, value, room));
-        if let Some(byte) = sent {
+        if let Some(byte) = self.with_uart(cx, |uart| uart.write(offset, value, room)) {
             let (_, room) = console::write(self.stream(), &[byte]);
             notify_room(cx, room);
         }
@@ -316,16 +317,12 @@ impl Vm {
 
     /// A byte arrives for its console; lost when the guest is far behind.
     pub fn console_input(&self, cx: &mut HartCtx, byte: u8) {
-        self.with_uart(cx, &mut |uart| {
-            uart.receive(byte);
-        });
+        self.with_uart(cx, |uart| uart.receive(byte));
     }
 
     /// Takes a byte of its console's input past the UART.
     pub fn console_take(&self, cx: &mut HartCtx) -> Option<u8> {
-        let mut byte = None;
-        self.with_uart(cx, &mut |uart| byte = uart.take_input());
-        byte
+        self.with_uart(cx, Vuart::take_input)
     }
 
     /// Brings its virtual devices into the state in which it starts.

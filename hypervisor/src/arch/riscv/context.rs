@@ -214,6 +214,19 @@ impl Context {
     }
 }
 
+/// Takes the hart's floating-point registers for another vCPU, which is given its own with [`Fpu::give`]. `from`: the vCPU whose newer ones the hart holds,
+/// perhaps, which are saved.
+#[inline(always)]
+pub fn take_fpu(from: Option<(&mut Context, &mut Fpu)>) {
+    set!(csr::SSTATUS, csr::SSTATUS_FS);
+    if let Some((context, fpu)) = from
+        && context.fpu_is_dirty()
+    {
+        context.sstatus = context.sstatus & !csr::SSTATUS_FS | csr::SSTATUS_FS_CLEAN;
+        fpu.save();
+    }
+}
+
 /// A saved `sstatus` for a hart whose floating-point registers are the vCPU's, or are not: `FS` is Clean at least, or Off.
 #[inline(always)]
 const fn with_fpu(sstatus: u64, fpu_ready: bool) -> u64 {
@@ -555,16 +568,9 @@ impl Fpu {
         self.fcsr = 0;
     }
 
-    /// Gives the running vCPU its floating-point registers, which are these. `from`: the vCPU whose newer ones the hart holds, perhaps, which are saved before.
+    /// Gives the running vCPU its floating-point registers, which are these. After [`take_fpu`].
     #[inline(always)]
-    pub fn give(&self, from: Option<(&mut Context, &mut Self)>) {
-        set!(csr::SSTATUS, csr::SSTATUS_FS);
-        if let Some((context, fpu)) = from
-            && context.fpu_is_dirty()
-        {
-            context.sstatus = context.sstatus & !csr::SSTATUS_FS | csr::SSTATUS_FS_CLEAN;
-            fpu.save();
-        }
+    pub fn give(&self) {
         self.load();
         clear!(csr::SSTATUS, csr::SSTATUS_FS & !csr::SSTATUS_FS_CLEAN);
         delegate(true);
