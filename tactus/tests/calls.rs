@@ -32,6 +32,52 @@ fn calls_are_replied_to_and_faults_are_the_servers(on: On) {
     );
 }
 
+/// The checks of `guests/freertos/app/call.c` in their order; the last is the program as a whole.
+const FREERTOS: [&str; 8] = [
+    "call_replies",
+    "call_within_call",
+    "call_callers",
+    "call_errors",
+    "call_closed",
+    "call_faults",
+    "call_ticks",
+    "freertos-call",
+];
+/// How long the calls take that FreeRTOS makes while it measures its ticks, and what they may take, in nanoseconds.
+const SPENT_NS: f64 = 60_000.0;
+const LIMIT_NS: f64 = 100_000.0;
+
+/// FreeRTOS calls a service in Rust and one in C, which Rust calls as well. What the one in C does wrong is the fault of
+/// its VM. Each tick of the caller comes, no later than a call takes.
+fn freertos_calls_and_serves(on: On) {
+    let outcome = run(on, "systems/freertos-calls.toml", Some("control"));
+    let seen = || explain(&outcome);
+    let passed = |name| &outcome.journal.vm(name).expect("the system has it").passed;
+    assert_eq!(*passed("control"), FREERTOS, "{}", seen());
+    assert_eq!(*passed("operator"), ["call-example"], "{}", seen());
+    let faults: Vec<(&str, u64)> = outcome
+        .journal
+        .faults
+        .iter()
+        .map(|fault| (fault.vm.as_str(), fault.cause))
+        .collect();
+    // In the order of `enum valve_fault` (`guests/freertos/app/valve.h`).
+    let wanted = [CALL_TOO_LONG_CAUSE, VIRTUAL, ILLEGAL, ILLEGAL, ILLEGAL];
+    assert_eq!(faults, wanted.map(|cause| ("valve", cause)), "{}", seen());
+    let control = outcome.journal.vm("control").expect("the system has it");
+    let late_max = |phase| {
+        let series = control.series("tick_latency", phase);
+        let series = series.unwrap_or_else(|| panic!("no {phase}\n{}", seen()));
+        assert!((99..=101).contains(&series.samples()), "{}", seen());
+        series.extremes().expect("it has samples").1 as f64
+    };
+    // Without long calls a tick waits for the hypervisor, and for the short calls of the other hart at most.
+    let (quiet, calling) = (late_max("quiet"), late_max("calling"));
+    assert!(quiet < 0.5 * SPENT_NS, "{quiet}\n{}", seen());
+    assert!(calling > 0.5 * SPENT_NS, "{calling}: no call was met");
+    assert!(calling < LIMIT_NS, "{calling}\n{}", seen());
+}
+
 /// Two VMs on two harts call the same one: each has its own replies.
 fn harts_take_turns_in_a_service(on: On) {
     let caller = |name: &str, hart: u32| {
@@ -88,6 +134,11 @@ fn a_call_delays_others_by_its_limit_at_most() {
 
 on_both!(
     calls_are_replied_to_and_faults_are_the_servers,
+    freertos_calls_and_serves,
     harts_take_turns_in_a_service,
 );
-in_weak_memory!(harts_take_turns_in_a_service; calls_are_replied_to_and_faults_are_the_servers);
+in_weak_memory!(
+    harts_take_turns_in_a_service;
+    calls_are_replied_to_and_faults_are_the_servers,
+    freertos_calls_and_serves,
+);

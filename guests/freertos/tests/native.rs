@@ -147,3 +147,19 @@ fn failures_are_reported() {
         assert_eq!(records(&text, "fail ").count(), 1, "{case}:\n{text}");
     }
 }
+
+/// Without a hypervisor there are no calls of other VMs, which both ends are told.
+#[test]
+fn calls_of_other_vms_are_not_supported() {
+    for (name, report) in [
+        ("freertos-call", "freertos-call: this is no Tactus VM"),
+        (
+            "freertos-serve",
+            "serve: not supported: this is no Tactus VM",
+        ),
+    ] {
+        let text = run(name, 1, "");
+        assert!(text.contains(report), "{name}: no \"{report}\" in\n{text}");
+        assert_eq!(records(&text, "fail ").count(), 1, "{name}:\n{text}");
+    }
+}
