@@ -112,28 +112,16 @@ extern "C" fn serve_timer(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> Ne
     NextContext::enter(&mut cx.local, vcpu)
 }
 
-/// What became of a store: [`doorbell`].
+/// What became of a trap whose most frequent causes are served with few registers saved ([`doorbell`], [`virtual_instruction`]): an exit as of all handlers,
+/// and whether it is served; otherwise [`exception`] is to serve it.
 #[repr(C)]
-pub struct Store {
-    /// As of all handlers.
-    exit: Exit,
-    /// It was a doorbell's.
-    rung: bool,
-}
-
-impl Store {
-    /// It was a doorbell's.
-    #[inline(always)]
-    const fn rung(exit: Exit) -> Self {
-        Self { exit, rung: true }
-    }
-}
+pub struct Outcome(Exit, bool);
 
 /// A store without memory behind it: when it rings a doorbell, that is done at once. Of the registers only those that a
 /// function call destroys are in the context. Like [`interrupt`] it needs no stack on its fast path.
 #[unsafe(export_name = "tactus_doorbell")]
 #[unsafe(link_section = ".text.doorbell")]
-pub extern "C" fn doorbell(vcpu: &'static Vcpu) -> Store {
+pub extern "C" fn doorbell(vcpu: &'static Vcpu) -> Outcome {
     // Safety: as for `interrupt`.
     let cx = unsafe { HartCtx::of_trapped(vcpu) };
     let offset = |address: u64| address.wrapping_sub(map::DOORBELL_BASE);
@@ -147,31 +135,28 @@ pub extern "C" fn doorbell(vcpu: &'static Vcpu) -> Store {
                 return ring_here(cx, vcpu, left);
             }
             match look::go_on_unless_due(cx, vcpu) {
-                Some(exit) => Store::rung(exit),
+                Some(exit) => Outcome(exit, true),
                 None => serve_due_after_doorbell(cx, vcpu),
             }
         }
-        _ => Store {
-            exit: Exit::leave(),
-            rung: false,
-        },
+        _ => Outcome(Exit::leave(), false),
     }
 }
 
 /// As [`doorbell`], for one that is delivered on this hart.
 #[inline(never)]
-fn ring_here(cx: &mut HartCtx, vcpu: &'static Vcpu, doorbell: &Doorbell) -> Store {
+fn ring_here(cx: &mut HartCtx, vcpu: &'static Vcpu, doorbell: &Doorbell) -> Outcome {
     doorbell.deliver_here(cx);
-    Store::rung(look::go_on(cx, vcpu))
+    Outcome(look::go_on(cx, vcpu), true)
 }
 
 /// As [`doorbell`], when the timer has become due meanwhile.
 #[inline(never)]
-fn serve_due_after_doorbell(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Store {
-    Store::rung(look::serve_due_and_go_on(cx, vcpu))
+fn serve_due_after_doorbell(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Outcome {
+    Outcome(look::serve_due_and_go_on(cx, vcpu), true)
 }
 
-/// An exception but for calls and virtual instructions. All registers are in the context.
+/// An exception but for calls, and what others have left to it ([`Outcome`]). All registers are in the context.
 #[unsafe(export_name = "tactus_exception")]
 pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> Exit {
     if !context::trapped_from_guest() {
@@ -179,7 +164,7 @@ pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> Exit {
     }
     // Safety: as for `interrupt`.
     let cx = unsafe { HartCtx::of_trapped(vcpu) };
-    let exception = Exception::read(scause);
+    let mut exception = Exception::read(scause);
     match scause {
         cause::FETCH_GUEST_PAGE | cause::LOAD_GUEST_PAGE | cause::STORE_GUEST_PAGE => {
             guest_page_fault(cx, vcpu, &exception);
@@ -190,6 +175,11 @@ pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> Exit {
             if look::may_begin(cx) {
                 fpu::give(cx, vcpu);
             }
+        }
+        // The guest's machine has no hypervisor extension.
+        cause::VIRTUAL_INSTRUCTION => {
+            exception.value = virtual_instruction_bits();
+            exception::deliver(cx, vcpu, &exception, cause::ILLEGAL_INSTRUCTION);
         }
         // One that the guest would have taken without the hypervisor, were it not watched.
         _ => exception::deliver(cx, vcpu, &exception, scause),
@@ -203,28 +193,35 @@ pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> Exit {
 /// An instruction that only exists, or only works, below the guest: most often one that gives up the hart. Of the registers only those that a
 /// function call destroys are in the context.
 #[unsafe(export_name = "tactus_virtual_instruction")]
-pub extern "C" fn virtual_instruction(vcpu: &'static Vcpu) -> Exit {
+pub extern "C" fn virtual_instruction(vcpu: &'static Vcpu) -> Outcome {
     // Safety: as for `interrupt`.
     let cx = unsafe { HartCtx::of_trapped(vcpu) };
-    let bits = match context::trap_value() {
-        // Hardware need not tell.
-        0 => arch::fetch_guest_instruction(context::trap_pc()).map_or(0, u64::from),
-        bits => bits,
-    };
-    let supervisor = context::at_supervisor_level();
-    if bits == WFI && supervisor {
-        context::skip_instruction(4);
-        block::wait_for_interrupt(cx, vcpu);
-    } else if bits == SRET && supervisor {
-        return_from_trap(cx, vcpu);
-    } else {
-        // The guest's machine has no hypervisor extension.
-        context::inject(cause::ILLEGAL_INSTRUCTION, bits);
+    let bits = virtual_instruction_bits();
+    if !context::at_supervisor_level() {
+        return Outcome(Exit::leave(), false);
+    }
+    match bits {
+        WFI => {
+            context::skip_instruction(4);
+            block::wait_for_interrupt(cx, vcpu);
+        }
+        SRET => return_from_trap(cx, vcpu),
+        _ => return Outcome(Exit::leave(), false),
     }
     if cx.local.hart.is_user_only() {
         migration::trapped(cx, vcpu);
     }
-    go_on(cx, vcpu)
+    Outcome(go_on(cx, vcpu), true)
+}
+
+/// The instruction that has trapped as a virtual one.
+#[inline(always)]
+fn virtual_instruction_bits() -> u64 {
+    match context::trap_value() {
+        // Hardware need not tell.
+        0 => arch::fetch_guest_instruction(context::trap_pc()).map_or(0, u64::from),
+        bits => bits,
+    }
 }
 
 /// The guest's kernel returns from a trap, while these returns come here.

@@ -59,28 +59,24 @@ impl<const N: usize> Deadlines<N> {
 
     /// Removes the vCPU of the earliest deadline.
     pub fn pop(&mut self) -> Option<Handle> {
-        let (_, handle) = self.earliest();
-        let any = self.len > 0;
+        let first = (self.len > 0).then_some(self.heap[0].1);
         self.remove_earliest();
-        any.then_some(handle)
+        first
     }
 
     /// As [`Deadlines::pop`], where it is known. Calls nothing but for its end, so that it needs no stack.
     #[inline(never)]
     pub fn remove_earliest(&mut self) {
         let (_, handle) = self.heap[0];
-        let Some(rest) = self.len.checked_sub(1) else {
-            return;
-        };
+        // Without any the first one's vCPU has none already.
+        let rest = self.len.saturating_sub(1);
         self.len = rest;
         if let Some(place) = self.position.get_mut(usize::from(handle)) {
             *place = ABSENT;
         }
         self.heap[0].0 = u64::MAX;
         // The last entry replaces the first, and is sifted down.
-        if rest > 0
-            && let Some(&last) = self.heap.get(rest)
-        {
+        if let (1.., Some(&last)) = (rest, self.heap.get(rest)) {
             self.sift_down(0, last);
         }
     }

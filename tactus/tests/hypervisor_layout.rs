@@ -1,7 +1,7 @@
 //! Size and layout of the hypervisor.
 //!
-//! Each line of the ordered section in `hypervisor/link.ld` names an existing function, and the functions of the hot
-//! path are in the order of the lines. Otherwise a rename or an inlined function would change the figures of every
+//! Each line of the ordered section in `hypervisor/link.ld` names an existing function, and the functions are in the
+//! order of the lines. Otherwise a rename or an inlined function would change the figures of every
 //! bench unnoticed. The hot path, the text, and the lines of code that run with the hypervisor's privilege have
 //! budgets.
 
@@ -11,8 +11,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use tactus::artifacts::{Artifacts, HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_PCI};
 
-/// The most bytes between `__hot_start` and `__hot_end`.
-const HOT_MAX: u64 = 9 << 10;
+/// The most bytes between `__hot_start` and `__hot_end`: the ways of the timer, of a preemption and a switch, of a doorbell,
+/// and into a call and back. Behind them stands, in order as well, what some switches need beside.
+const HOT_MAX: u64 = 6 << 10;
 /// The hypervisors, each with its most bytes of text and its most lines of code.
 ///
 /// The text includes the hot path. The lines include those of the modules of `policy` and `abi` that the hypervisor
@@ -88,6 +89,7 @@ fn each_hot_function_is_there_and_in_order() {
         "the hot section has {} bytes",
         end - start
     );
+    let end = address_of("__ordered_end");
 
     let patterns = patterns(script);
     assert!(

@@ -70,8 +70,12 @@ pub fn go_on_unless_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Option<Exit> {
 /// The other path of [`go_on`].
 #[inline(never)]
 pub fn serve_due_and_go_on(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Exit {
-    if cx.local.poll_timer() {
-        tick::serve_due(cx);
+    cx.local.arm_if_dirty();
+    if arch::timer_is_due() {
+        let now = arch::now();
+        if tick::pop_due_release(cx, now).is_none() {
+            tick::serve_due_at(cx, now);
+        }
     }
     if leaves(cx, vcpu) {
         return Exit::leave();

@@ -31,15 +31,6 @@ pub fn pop_due_release(cx: &mut HartCtx, now: u64) -> Option<&'static Vcpu> {
     (local.timer.earliest_release().0 > now).then_some(vcpu)
 }
 
-/// Serves the hart's timer, which has become due while the hypervisor was at work for the current vCPU.
-#[inline(always)]
-pub fn serve_due(cx: &mut HartCtx) {
-    let now = arch::now();
-    if pop_due_release(cx, now).is_none() {
-        serve_due_at(cx, now);
-    }
-}
-
 /// Serves the hart's timer, whatever there is to serve.
 #[inline(never)]
 pub fn serve_due_at(cx: &mut HartCtx, now: u64) {

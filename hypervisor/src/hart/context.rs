@@ -229,13 +229,6 @@ impl Local {
         self.arm_if_dirty();
         arch::pending_interrupts()
     }
-
-    /// Whether anything is due, as of now.
-    #[inline(always)]
-    pub fn poll_timer(&mut self) -> bool {
-        self.arm_if_dirty();
-        arch::timer_is_due()
-    }
 }
 
 /// Whether a slot of a hart's state holds this vCPU.

@@ -155,7 +155,6 @@ fn load_registers(
     from.exchange(&mut body.context, local.hart.stack_top, fpu_ready, external);
     let wants_fpu = body.uses_fpu & !fpu_ready;
     if came | !vcpu.alone | body.livelock.is_watched() {
-        cold_path();
         return fence_and_watch(local, vcpu, body, came, wants_fpu);
     }
     wants_fpu
@@ -171,11 +170,9 @@ fn fence_and_watch(
     wants_fpu: bool,
 ) -> bool {
     if body.livelock.is_watched() {
-        cold_path();
         context::watch(true);
     }
-    let last = &mut local.last_vcpu[vcpu.vm.index];
-    if translations::enter(last, vcpu.index as u8, came) {
+    if translations::enter(&mut local.last_vcpu[vcpu.vm.index], vcpu.index as u8, came) {
         // Cached translations are another vCPU's of the same VM, or this one's of a time before it changed them
         // elsewhere, or the VM's virtual devices were closed. Instructions are the same for all vCPUs of a VM; a fence of
         // instructions that concerns this vCPU was done on the hart that it had then.

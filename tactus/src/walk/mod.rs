@@ -141,14 +141,13 @@ impl Bounds {
         let entry = program
             .address(ENTRY)
             .ok_or("it has no way in from a guest")?;
-        let hot = program
+        let ordered = program
             .address("__hot_start")
-            .zip(program.address("__hot_end"));
-        let (hot_start, hot_end) = hot.ok_or("it has no hot section")?;
+            .zip(program.address("__ordered_end"));
+        let (start, end) = ordered.ok_or("it has no ordered section")?;
         let given = Given {
             is_walked: &|address| {
-                (hot_start..hot_end).contains(&address)
-                    || loops::ALSO.contains(&program.place(address))
+                (start..end).contains(&address) || loops::ALSO.contains(&program.place(address))
             },
             looks: &looks,
             is_dead: &loops::is_dead,
@@ -188,7 +187,7 @@ impl Bounds {
             bounds.insert((start, end), bound);
         }
         let also = loops::ALSO.iter().filter_map(|name| program.range(name));
-        let mut walked: Vec<(u64, u64)> = also.chain([(hot_start, hot_end)]).collect();
+        let mut walked: Vec<(u64, u64)> = also.chain([(start, end)]).collect();
         walked.sort_unstable();
         Ok(Self { of: bounds, walked })
     }

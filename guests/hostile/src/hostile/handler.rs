@@ -12,7 +12,7 @@ use super::{
 };
 
 /// Ways to fault in the guest's own handler; each ends a life.
-const WAYS: u64 = 9;
+const WAYS: u64 = 10;
 
 /// Tries each way `lives` times, in as many lives.
 pub fn attack(progress: Progress, memory: u64, lives: u64) {
@@ -51,7 +51,9 @@ pub fn fault(way: u64, memory: u64) {
                 asm!("sfence.vma", options(nostack));
             }
         }
-        // The same by an interrupt, which no instruction causes.
+        // The vector is an instruction that only a hypervisor may execute: `csrr zero, hstatus`.
+        8 => trap_to(code(0x6000_2073)),
+        // As the second way, by an interrupt, which no instruction causes.
         _ => {
             time::set_deadline(0);
             // SAFETY: the program does not continue.

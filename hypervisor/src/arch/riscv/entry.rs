@@ -163,6 +163,7 @@ global_asm!(
     "    csrr    a0, sscratch",
     "    j       6b",
     "4:  call    tactus_virtual_instruction",
+    "    beqz    a1, 8b",
     "    bnez    a0, 2b",
     "    j       5b",
     // u64 pair probe(address): half-word fetched through the guest's translation, or a1 = 1. A fault overwrites trap CSRs; those
