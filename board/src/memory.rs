@@ -1,10 +1,21 @@
 //! The board's memory, kept in the host's: a range of physical addresses, and on some boards a second one on the chip.
 //!
+//! A memory that is copied is *frozen* first: what it holds goes into a file without a name, and the host maps that into
+//! the memory and into its copies, each of which gets a page of its own where it writes. So a copy costs what has been
+//! written since.
+//!
 //! Harts reach it through host pointers ([`Memory::host`]); bus masters through [`vm_memory`]'s types
 //! ([`Memory::guest`]), which note the pages that they write, so that decoded code in them is dropped.
 
+use std::collections::BTreeSet;
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
+use std::ptr;
+use std::sync::Arc;
+
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::mm::{MapFlags, ProtFlags, mmap};
 
 use vm_memory::bitmap::AtomicBitmap;
 use vm_memory::{
@@ -73,11 +84,22 @@ impl Range {
     }
 }
 
+/// What the main memories of several boards held at one time.
+#[derive(Debug)]
+struct Frozen {
+    /// As long as the memory.
+    file: File,
+    /// The pages that may be other than zero, in order.
+    pages: Vec<u32>,
+}
+
 /// All memory. What is said of *the* memory is about the main one.
 pub struct Memory {
     guest: GuestMemoryMmap<AtomicBitmap>,
     main: Range,
     onchip: Range,
+    /// What of the main one has not been written since is in there.
+    frozen: Option<Arc<Frozen>>,
 }
 
 // Safety: the pointer is to the mapping that `guest` owns, and the board gives out access through itself alone.
@@ -122,6 +144,7 @@ impl Memory {
             guest,
             main,
             onchip: range,
+            frozen: None,
         })
     }
 
@@ -162,51 +185,72 @@ impl Memory {
     /// The pages that may be other than zero, in order: each with its number among [`pages`](Self::pages), and its first
     /// address. They are those that the host has given, of which Linux keeps a map; elsewhere all.
     pub(crate) fn given(&self) -> impl Iterator<Item = (u32, u64)> {
-        let mut given = Vec::new();
-        let mut first = 0;
-        for range in [&self.main, &self.onchip] {
-            let count = range.place.size / PAGE;
-            let numbers = first..first + count as u32;
-            first = numbers.end;
-            match given_of(range.host, count) {
-                Some(map) => given.extend(numbers.zip(map).filter_map(|(n, is)| is.then_some(n))),
-                None => given.extend(numbers),
-            }
-        }
+        let mut given = self.given_of_main();
+        let onchip = given_of(&self.onchip);
+        let first = (self.main.place.size / PAGE) as u32;
+        given.extend(onchip.into_iter().map(|page| first + page));
         let addresses: Vec<u64> = given.iter().map(|number| self.page(*number)).collect();
         given.into_iter().zip(addresses)
     }
 
+    /// As [`given`](Self::given), of the main one.
+    fn given_of_main(&self) -> Vec<u32> {
+        let here = given_of(&self.main);
+        match &self.frozen {
+            None => here,
+            Some(frozen) => {
+                let all: BTreeSet<u32> = here
+                    .into_iter()
+                    .chain(frozen.pages.iter().copied())
+                    .collect();
+                all.into_iter().collect()
+            }
+        }
+    }
+
     /// Makes all of it what another one is, of the same places.
-    pub(crate) fn copy_from(&mut self, other: &Self) {
-        let is_zero = |page: *const u8| {
-            // Safety: a page of memory that is borrowed.
-            let page = unsafe { std::slice::from_raw_parts(page, PAGE as usize) };
-            page == [0; PAGE as usize]
-        };
-        let here: Vec<(u32, u64)> = self.given().collect();
-        let is_here = |number: &u32| here.binary_search_by_key(number, |(here, _)| *here).is_ok();
-        let there: Vec<(u32, u64)> = other.given().collect();
-        let is_there = |number: &u32| {
-            there
-                .binary_search_by_key(number, |(there, _)| *there)
-                .is_ok()
-        };
-        for (number, address) in &here {
-            if let (false, Some(page)) = (is_there(number), self.host(*address)) {
-                // Safety: a page of this memory, which is borrowed mutably.
-                unsafe { page.write_bytes(0, PAGE as usize) };
+    ///
+    /// # Errors
+    ///
+    /// The host's, when it has no memory for a copy.
+    pub(crate) fn copy_from(&mut self, other: &mut Self) -> io::Result<()> {
+        let mut changed = given_of(&other.main);
+        // Pages that the host has read of the file are no copies, and `given_of` leaves them out.
+        let frozen = match &other.frozen {
+            Some(frozen) if changed.len() <= frozen.pages.len() / 8 + 256 => Arc::clone(frozen),
+            _ => {
+                changed.clear();
+                other.freeze()?
             }
-        }
-        for (number, address) in &there {
-            if let (Some(from), Some(to)) = (other.host(*address), self.host(*address))
-                && (is_here(number) || !is_zero(from))
-            {
-                // Safety: pages of two mappings, of which this one is borrowed mutably.
-                unsafe { to.copy_from_nonoverlapping(from, PAGE as usize) };
-            }
-        }
+        };
+        map(&frozen.file, &self.main)?;
+        self.frozen = Some(frozen);
+        copy_pages(&other.main, &self.main, &changed);
+        let onchip = other.onchip.place;
+        let all: Vec<u32> = (0..(onchip.size / PAGE) as u32).collect();
+        copy_pages(&other.onchip, &self.onchip, &all);
         self.take_written(|_| {});
+        Ok(())
+    }
+
+    /// Freezes what the main memory holds.
+    fn freeze(&mut self) -> io::Result<Arc<Frozen>> {
+        let pages = self.given_of_main();
+        let file = File::from(memfd_create("tactus memory", MemfdFlags::CLOEXEC)?);
+        file.set_len(self.main.place.size)?;
+        for run in pages.chunk_by(|page, next| page + 1 == *next) {
+            let offset = u64::from(run[0]) * PAGE;
+            // Safety: pages of this memory, which is borrowed mutably.
+            let bytes = unsafe {
+                let first = self.main.host.add(offset as usize);
+                std::slice::from_raw_parts(first, run.len() * PAGE as usize)
+            };
+            file.write_all_at(bytes, offset)?;
+        }
+        map(&file, &self.main)?;
+        let frozen = Arc::new(Frozen { file, pages });
+        self.frozen = Some(Arc::clone(&frozen));
+        Ok(frozen)
     }
 
     /// Whether all of `length` bytes from `address` on are memory.
@@ -285,10 +329,49 @@ impl Memory {
     }
 }
 
-/// Of `count` pages from `first` on, which ones the host has given. `None`: it does not tell.
-fn given_of(first: *const u8, count: u64) -> Option<impl Iterator<Item = bool>> {
-    /// Bits 63 and 62 of an entry: the page is in memory, or it is swapped (Linux, admin-guide/mm/pagemap).
+/// Maps a file, which is as long, in the place of a range. What is written is not seen in the file.
+fn map(file: &File, range: &Range) -> io::Result<()> {
+    let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
+    // Safety: the range is a mapping of its memory's own, which lasts as long as that; it stays mapped, at the same
+    // addresses, and its memory is borrowed mutably.
+    unsafe {
+        mmap(
+            range.host.cast(),
+            range.place.size as usize,
+            ProtFlags::READ | ProtFlags::WRITE,
+            flags,
+            file,
+            0,
+        )?;
+    }
+    Ok(())
+}
+
+/// Copies these pages of a range, by number, into another one of the same place.
+fn copy_pages(from: &Range, to: &Range, pages: &[u32]) {
+    for page in pages {
+        let offset = *page as usize * PAGE as usize;
+        // Safety: pages of the mappings of two memories, of which the caller has borrowed both mutably.
+        unsafe {
+            let (from, to) = (from.host.add(offset), to.host.add(offset));
+            ptr::copy_nonoverlapping(from, to, PAGE as usize);
+        }
+    }
+}
+
+/// The pages of a range that the host has given it, by number, in order; not those that it has of a file. Where the host
+/// does not tell, all.
+fn given_of(range: &Range) -> Vec<u32> {
+    let count = (range.place.size / PAGE) as u32;
+    given_in(range.host, count).unwrap_or_else(|| (0..count).collect())
+}
+
+/// Of `count` pages from `first` on, those that the host has given. `None`: it does not tell.
+fn given_in(first: *const u8, count: u32) -> Option<Vec<u32>> {
+    /// Bits 63 and 62 of an entry: the page is in memory, or it is swapped; bit 61: it is a file's (Linux,
+    /// admin-guide/mm/pagemap).
     const GIVEN: u64 = 3 << 62;
+    const OF_FILE: u64 = 1 << 61;
     if rustix::param::page_size() as u64 != PAGE {
         return None;
     }
@@ -296,9 +379,15 @@ fn given_of(first: *const u8, count: u64) -> Option<impl Iterator<Item = bool>> 
     let mut entries = vec![0; count as usize * 8];
     map.read_exact_at(&mut entries, first as u64 / PAGE * 8)
         .ok()?;
-    let is_given = |entry: &[u8]| {
-        let entry = entry.try_into().map_or(u64::MAX, u64::from_ne_bytes);
-        entry & GIVEN != 0
+    let (entries, _) = entries.as_chunks::<8>();
+    let is_given = |entry: &[u8; 8]| {
+        let entry = u64::from_ne_bytes(*entry);
+        entry & GIVEN != 0 && entry & OF_FILE == 0
     };
-    Some((0..count as usize).map(move |page| is_given(&entries[page * 8..page * 8 + 8])))
+    let numbered = (0..count).zip(entries);
+    Some(
+        numbered
+            .filter_map(|(page, entry)| is_given(entry).then_some(page))
+            .collect(),
+    )
 }

@@ -158,7 +158,8 @@ impl Board {
     pub fn copy_from(&mut self, other: &mut Self) -> Result<(), SnapshotError> {
         let state = other.state(Vec::new());
         self.check(&state, &[])?;
-        self.machine.memory.copy_from(&other.machine.memory);
+        let copied = self.machine.memory.copy_from(&mut other.machine.memory);
+        copied.map_err(|error| SnapshotError::Damaged(format!("the host: {error}")))?;
         self.take(state)
     }
 

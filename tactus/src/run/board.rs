@@ -404,7 +404,7 @@ impl Machine {
         let under_gdb = listener.is_some();
         let guests = debugger::guests(&plan.vms);
         let (sender, output) = sync_channel(CHUNKS);
-        let mut run = Run::new(plan, options)?;
+        let mut run = Run::new(plan, options, Begins::AtReset)?;
         run.sender = Some(sender);
         run.keeps_output = options.snapshot.is_some();
         let saved = match &options.restore {
@@ -576,13 +576,19 @@ struct Run {
     snapshot_error: Option<String>,
 }
 
+/// How a run begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begins {
+    /// At reset, with firmware and boot image in memory.
+    AtReset,
+    /// With a state that the board is given, memory included.
+    WithState,
+}
+
 impl Run {
-    /// Makes a board as `options` want it, at reset.
-    fn new(plan: &Plan, options: &Options) -> Result<Self, Error> {
+    /// Makes a board as `options` want it, at reset, or still without software.
+    fn new(plan: &Plan, options: &Options, begins: Begins) -> Result<Self, Error> {
         let launch = &plan.launch;
-        let firmware_path = find_firmware()?;
-        let firmware = read(&firmware_path)?;
-        let image = read(&launch.image)?;
         let wanted = setup::Options {
             harts: Some(launch.harts as usize),
             memory: Some(launch.memory_bytes),
@@ -628,14 +634,18 @@ impl Run {
                 coupling.record(waves.clone());
             }
         }
-        let software = Software {
-            firmware: &firmware,
-            kernel: Some(&image),
-            bootargs: Some(launch.bootargs.as_str()).filter(|bootargs| !bootargs.is_empty()),
-            ..Software::default()
-        };
-        setup::boot(&mut board, &options.profile, &software)
-            .map_err(|error| unfit(error.to_string()))?;
+        if begins == Begins::AtReset {
+            let firmware = read(&find_firmware()?)?;
+            let image = read(&launch.image)?;
+            let software = Software {
+                firmware: &firmware,
+                kernel: Some(&image),
+                bootargs: Some(launch.bootargs.as_str()).filter(|bootargs| !bootargs.is_empty()),
+                ..Software::default()
+            };
+            setup::boot(&mut board, &options.profile, &software)
+                .map_err(|error| unfit(error.to_string()))?;
+        }
         for (at, fault) in &options.faults {
             board
                 .inject(*at, *fault)

@@ -14,7 +14,7 @@ use tactus_board::time::Femtoseconds;
 
 use super::probe::{Hits, Place, Probe};
 use super::saved::Saved;
-use super::{Facts, Marker, Options, Run, SLICE};
+use super::{Begins, Facts, Marker, Options, Run, SLICE};
 use crate::image::Image;
 use crate::run::console::{Consoles, Piece, Source};
 use crate::run::journal::{Journal, RecordLine};
@@ -126,17 +126,18 @@ impl Live {
     /// # Errors
     /// There is no such board, or something that it needs is missing.
     pub fn new(boot: Arc<Boot>, options: Options) -> Result<Self, Error> {
-        Self::restored(boot, &options, |_| Ok(None))
+        Self::begin(boot, &options, Begins::AtReset, |_| Ok(None))
     }
 
     /// The system on a board to which `restore` gives the state of a run; `None`: it is at reset.
-    fn restored(
+    fn begin(
         boot: Arc<Boot>,
         options: &Options,
+        begins: Begins,
         restore: impl FnOnce(&mut Board) -> Result<Option<Saved>, String>,
     ) -> Result<Self, Error> {
         let plan = Self::plan(&boot, options);
-        let mut run = Run::new(&plan, options)?;
+        let mut run = Run::new(&plan, options, begins)?;
         run.keeps_output = true;
         run.is_stepped = true;
         run.player = Some(Player::new(None, None, &plan.vms));
@@ -357,9 +358,12 @@ impl Live {
     pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), Error> {
         let options = self.run.options.clone();
         let vms = self.journal.vms.len();
-        *self = Self::restored(Arc::clone(&self.boot), &options, |board| {
-            Saved::take_back(snapshot, vms, board).map(Some)
-        })?;
+        *self = Self::begin(
+            Arc::clone(&self.boot),
+            &options,
+            Begins::WithState,
+            |board| Saved::take_back(snapshot, vms, board).map(Some),
+        )?;
         Ok(())
     }
 
@@ -370,11 +374,16 @@ impl Live {
     pub fn fork(&mut self) -> Result<Self, Error> {
         let mut options = self.run.options.clone();
         options.now = Arc::default();
-        let mut fork = Self::restored(Arc::clone(&self.boot), &options, |board| {
-            let copied = board.copy_from(&mut self.run.board);
-            copied.map_err(|error| error.to_string())?;
-            Ok(Some(self.run.saved()))
-        })?;
+        let mut fork = Self::begin(
+            Arc::clone(&self.boot),
+            &options,
+            Begins::WithState,
+            |board| {
+                let copied = board.copy_from(&mut self.run.board);
+                copied.map_err(|error| error.to_string())?;
+                Ok(Some(self.run.saved()))
+            },
+        )?;
         self.run.seen.add(self.run.ends.take());
         let (from, to) = (&self.run, &mut fork.run);
         to.hits.clone_from(&from.hits);
