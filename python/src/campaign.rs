@@ -41,8 +41,8 @@ pub struct Parts {
     base: Option<Base>,
     runs: Option<u32>,
     seed: Option<u64>,
-    // The command line can carry it out by its name.
-    is_file: bool,
+    // How Python makes the same campaign, but for seed and runs; nothing where the command line can, by its name.
+    made_by: Option<String>,
 }
 
 impl Parts {
@@ -56,9 +56,18 @@ impl Parts {
         seed: Option<u64>,
     ) -> PyResult<Self> {
         let (name, text, own) = text_of(py, description, NAME)?;
-        let is_dict = description.cast::<PyMapping>().is_ok();
+        let is_file = description.cast::<PyMapping>().is_err();
+        let mut made_by = "tactus.Campaign(description".to_owned();
+        let keywords = [
+            ("system", system.is_some()),
+            ("directory", directory.is_some()),
+        ];
+        for (name, _) in keywords.iter().filter(|(_, is_given)| *is_given) {
+            made_by += &format!(", {name}={name}");
+        }
+        let is_alone = is_file && keywords.iter().all(|(_, is_given)| !is_given);
         Ok(Self {
-            is_file: !is_dict && system.is_none() && directory.is_none(),
+            made_by: (!is_alone).then_some(made_by),
             name,
             text,
             directory: directory.unwrap_or(own),
@@ -77,8 +86,19 @@ impl Parts {
         done: &Done,
         output: Option<&Path>,
     ) -> PyResult<Option<Page>> {
+        let (runs, seed) = (subject.campaign().runs, subject.campaign().seed);
         let begin = |path| {
-            let about = About::of(subject, &self.name, self.is_file, done, output);
+            let reproduce = match &self.made_by {
+                None => (
+                    results::look_closer(Path::new(&self.name), seed),
+                    String::new(),
+                ),
+                Some(made_by) => {
+                    let call = format!("{made_by}, seed={seed}, runs={runs}).carry_out([");
+                    (call, "])".to_owned())
+                }
+            };
+            let about = About::of(subject, &self.name, reproduce, done, output);
             Page::begin(path, "page", about, done)
         };
         path.map(begin)
@@ -214,7 +234,7 @@ impl Campaign {
             base: system.map(|system| system.get().base()),
             runs,
             seed,
-            is_file: false,
+            made_by: Some("tactus.Campaign.from_toml(text".to_owned()),
         };
         Self::of(py, parts)
     }
@@ -427,7 +447,11 @@ impl Results {
         if missing > 0 {
             return Err(bad(py, &format!("{missing} runs are missing"), None));
         }
-        let page = self.page.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let page = self
+            .page
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((done, file)) = state.take() else {
             return Err(bad(py, "the results are a table already", None));

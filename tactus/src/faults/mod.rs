@@ -93,7 +93,9 @@ fn faults(arguments: &FaultsArguments) -> Result<u8, Unfit> {
         None => None,
         Some(path) => {
             let name = arguments.file.display().to_string();
-            let about = About::of(&subject, &name, true, &done, Some(parquet));
+            let command = results::look_closer(&arguments.file, subject.campaign().seed);
+            let reproduce = (command, String::new());
+            let about = About::of(&subject, &name, reproduce, &done, Some(parquet));
             eprintln!("The campaign's page: {}", path.display());
             Some(Page::begin(path, "--page", about, &done)?)
         }

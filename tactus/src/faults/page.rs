@@ -74,12 +74,11 @@ pub struct About {
 }
 
 impl About {
-    /// Of a campaign. `is_file`: its description is the file `name`, and nothing that the command line cannot say takes the
-    /// place of what that says.
+    /// Of a campaign that is called `name`, with what carries out one run alone, and the results' file.
     pub fn of(
         subject: &Subject,
         name: &str,
-        is_file: bool,
+        reproduce: (String, String),
         done: &Done,
         results: Option<&Path>,
     ) -> Self {
@@ -87,14 +86,7 @@ impl About {
         let shown = |path: &Path| path.display().to_string();
         Self {
             name: name.to_owned(),
-            reproduce: if is_file {
-                let command = results::look_closer(Path::new(name), campaign.seed);
-                (command, String::new())
-            } else {
-                let arguments = format!("seed={}, runs={}", campaign.seed, campaign.runs);
-                let call = format!("tactus.Campaign(description, {arguments}).carry_out([");
-                (call, "])".to_owned())
-            },
+            reproduce,
             results: results.map(shown),
             kept: done.path().map(shown),
             text: campaign.text.clone(),
@@ -122,10 +114,10 @@ impl Found {
             let runs = tally.first(verdict);
             runs.filter_map(|run| done.row(run).cloned())
         };
-        let mut worst: Vec<Row> = rows(Verdict::Hang)
-            .chain(rows(Verdict::Escaped))
-            .take(REMEMBERED)
-            .collect();
+        // Many hangs leave room for runs that escaped.
+        let mut worst: Vec<Row> = rows(Verdict::Hang).take(REMEMBERED / 2).collect();
+        let room = REMEMBERED - worst.len();
+        worst.extend(rows(Verdict::Escaped).take(room));
         let others = WORST.saturating_sub(worst.len());
         let less = rows(Verdict::Contained).chain(rows(Verdict::Detected));
         worst.extend(less.take(others).collect::<Vec<_>>());
