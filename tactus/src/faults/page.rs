@@ -380,7 +380,9 @@ fn top(body: &mut String, about: &About, view: &View<'_>, all: &Counts) {
         &format!("{}{before}", percent(done, about.runs)),
         "",
     );
-    let of_late = view.recent.filter(|_| *view.state == State::Going);
+    // In the first minute it is the same.
+    let is_long = view.elapsed > RECENT && *view.state == State::Going;
+    let of_late = view.recent.filter(|_| is_long);
     fact(
         "Runs a second",
         "rate",
@@ -642,6 +644,13 @@ fn workers(body: &mut String, view: &View<'_>) {
         let more = count(view.workers.len() - WORKERS_MAX, "more worker");
         let _ = writeln!(body, "<p class=\"note\">And {more}.</p>");
     }
+    let carried_out: usize = view.workers.iter().map(|worker| worker.runs).sum();
+    if carried_out > view.found.tally.all().runs().saturating_sub(view.before) {
+        body.push_str(
+            "<p class=\"note\">Runs that were carried out twice count twice here: to compare workers, or in place of those \
+             of a worker that is wrong.</p>\n",
+        );
+    }
     if view.taken_back > 0 {
         let chunks = count(view.taken_back, "chunk");
         let were = if view.taken_back == 1 { "was" } else { "were" };
@@ -705,7 +714,7 @@ fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
