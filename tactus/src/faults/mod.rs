@@ -121,10 +121,12 @@ fn faults(arguments: &FaultsArguments) -> Result<u8, Unfit> {
         );
         return Ok(INTERRUPTED);
     }
-    let rows = done.into_rows()?;
     let campaign = subject.campaign();
-    let written = outputs.write(&results::columns(campaign, &rows));
-    let written = written.inspect_err(|error| {
+    let written = done.into_rows().and_then(|rows| {
+        let written = outputs.write(&results::columns(campaign, &rows))?;
+        Ok((rows, written))
+    });
+    let (rows, written) = written.inspect_err(|error| {
         shown.end(&State::Ended(error.to_string()), &found);
     })?;
     shown.end(&State::Done, &found);
