@@ -2,7 +2,8 @@
 //! out, `Results` keeps what they have done.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::ffi::CString;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,16 +11,18 @@ use std::thread;
 use std::time::Duration;
 
 use pyo3::prelude::*;
+use pyo3::types::PyMapping;
 use tactus::attack::run::Unfit;
 use tactus::columns::Output;
 use tactus::faults::description::Campaign as Described;
+use tactus::faults::page::{About, Found, Page, State, Worker};
 use tactus::faults::results;
 use tactus::faults::run::{Row, Subject, Walker};
 use tactus::faults::work::{self, Done};
 use tactus::sweep::description::Base;
 
 use crate::artifacts;
-use crate::error::{Kind, bad, error, of_diagnostic, of_report};
+use crate::error::{Kind, bad, class, error, of_diagnostic, of_report};
 use crate::long;
 use crate::sweep::text_of;
 use crate::system::{System, refused};
@@ -38,6 +41,8 @@ pub struct Parts {
     base: Option<Base>,
     runs: Option<u32>,
     seed: Option<u64>,
+    // How Python makes the same campaign, but for seed and runs; nothing where the command line can, by its name.
+    made_by: Option<String>,
 }
 
 impl Parts {
@@ -51,7 +56,18 @@ impl Parts {
         seed: Option<u64>,
     ) -> PyResult<Self> {
         let (name, text, own) = text_of(py, description, NAME)?;
+        let is_file = description.cast::<PyMapping>().is_err();
+        let mut made_by = "tactus.Campaign(description".to_owned();
+        let keywords = [
+            ("system", system.is_some()),
+            ("directory", directory.is_some()),
+        ];
+        for (name, _) in keywords.iter().filter(|(_, is_given)| *is_given) {
+            made_by += &format!(", {name}={name}");
+        }
+        let is_alone = is_file && keywords.iter().all(|(_, is_given)| !is_given);
         Ok(Self {
+            made_by: (!is_alone).then_some(made_by),
             name,
             text,
             directory: directory.unwrap_or(own),
@@ -59,6 +75,35 @@ impl Parts {
             runs,
             seed,
         })
+    }
+
+    /// Begins the page at `path`, where one is wanted, for the results in `output`.
+    pub fn page(
+        &self,
+        py: Python<'_>,
+        path: Option<&Path>,
+        subject: &Subject,
+        done: &Done,
+        output: Option<&Path>,
+    ) -> PyResult<Option<Page>> {
+        let (runs, seed) = (subject.campaign().runs, subject.campaign().seed);
+        let begin = |path| {
+            let reproduce = match &self.made_by {
+                None => (
+                    results::look_closer(Path::new(&self.name), seed),
+                    String::new(),
+                ),
+                Some(made_by) => {
+                    let call = format!("{made_by}, seed={seed}, runs={runs}).carry_out([");
+                    (call, "])".to_owned())
+                }
+            };
+            let about = About::of(subject, &self.name, reproduce, done, output);
+            Page::begin(path, "page", about, done)
+        };
+        path.map(begin)
+            .transpose()
+            .map_err(|report| of_report(py, Kind::BadArgument, &report))
     }
 
     /// Reads the campaign, and judges and builds its system.
@@ -189,6 +234,7 @@ impl Campaign {
             base: system.map(|system| system.get().base()),
             runs,
             seed,
+            made_by: Some("tactus.Campaign.from_toml(text".to_owned()),
         };
         Self::of(py, parts)
     }
@@ -244,18 +290,27 @@ impl Campaign {
 
     /// Begin to keep what the runs do: in memory, or where ``output`` is a Parquet file to write, beside it.
     ///
-    /// That file has the extension ``.part``; what it has of the same campaign already is done.
-    #[pyo3(signature = (output = None))]
-    fn results(&self, py: Python<'_>, output: Option<PathBuf>) -> PyResult<Results> {
+    /// That file has the extension ``.part``; what it has of the same campaign already is done. ``page`` is an HTML
+    /// file that shows how far the campaign is, which `Results.show` brings up to date.
+    #[pyo3(signature = (output = None, page = None))]
+    fn results(
+        &self,
+        py: Python<'_>,
+        output: Option<PathBuf>,
+        page: Option<PathBuf>,
+    ) -> PyResult<Results> {
         let file = long::output(py, output.as_deref())?;
-        let done = match output {
+        let done = match &output {
             None => Ok(Done::nothing()),
             Some(path) => Done::open(&path.with_extension("part"), &self.subject),
         };
         let done = done.map_err(|report| of_report(py, Kind::BadArgument, &report))?;
+        let (page, output) = (page.as_deref(), output.as_deref());
+        let page = self.parts.page(py, page, &self.subject, &done, output)?;
         Ok(Results {
             subject: Arc::clone(&self.subject),
             state: Mutex::new(Some((done, file))),
+            page: Mutex::new(page),
         })
     }
 
@@ -294,6 +349,7 @@ pub struct Results {
     subject: Arc<Subject>,
     // Nothing once the table is made.
     state: Mutex<Option<(Done, Option<Output>)>>,
+    page: Mutex<Option<Page>>,
 }
 
 impl Results {
@@ -347,6 +403,42 @@ impl Results {
         })
     }
 
+    /// Bring the page up to date, where there is one: once a second at most, or at once if it has ``ended``.
+    ///
+    /// ``workers`` are those that carry runs out: the name of each, its state in words, and how many runs it has
+    /// carried out; ``taken_back`` is how many chunks of runs were given to another one. ``ended`` says why the
+    /// campaign ends before all runs are done; `table` writes the last page otherwise. Warns (`TactusWarning`) if a
+    /// last page cannot be written.
+    #[pyo3(signature = (workers = Vec::new(), *, taken_back = 0, ended = None))]
+    fn show(
+        &self,
+        py: Python<'_>,
+        workers: Vec<(String, String, usize)>,
+        taken_back: usize,
+        ended: Option<String>,
+    ) -> PyResult<()> {
+        let mut shown = self.page.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(page) = &mut *shown else {
+            return Ok(());
+        };
+        let workers = workers
+            .into_iter()
+            .map(|(name, state, runs)| Worker { name, state, runs })
+            .collect();
+        page.tell(workers, taken_back);
+        if ended.is_none() && !page.is_due() {
+            return Ok(());
+        }
+        let found = self.with(py, |done| Ok(Found::of(done)))?;
+        match ended {
+            None => {
+                page.update(&found);
+                Ok(())
+            }
+            Some(reason) => end_page(py, shown.take(), &State::Ended(reason), &found),
+        }
+    }
+
     /// Give the table of all runs and its summary in words; write the Parquet file, and remove the one beside it.
     ///
     /// Raises `BadArgument` if a run is missing.
@@ -355,11 +447,16 @@ impl Results {
         if missing > 0 {
             return Err(bad(py, &format!("{missing} runs are missing"), None));
         }
+        let page = self
+            .page
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((done, file)) = state.take() else {
             return Err(bad(py, "the results are a table already", None));
         };
-        table(py, &self.subject, done, file)
+        table(py, &self.subject, done, file, page)
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
@@ -367,8 +464,35 @@ impl Results {
     }
 }
 
-/// The table of a campaign that is done, and its summary; the file is written.
+/// Writes the last page, where there is one; warns if that is not possible.
+pub fn end_page(py: Python<'_>, page: Option<Page>, state: &State, found: &Found) -> PyResult<()> {
+    let Some(Err(report)) = page.map(|page| page.end(state, found)) else {
+        return Ok(());
+    };
+    let text = format!("the campaign's page is not up to date: {report}");
+    let category = class(py, "TactusWarning")?;
+    PyErr::warn(py, &category, &CString::new(text)?, 1)
+}
+
+/// The table of a campaign that is done, and its summary; the file and the last page are written.
 pub fn table(
+    py: Python<'_>,
+    subject: &Subject,
+    done: Done,
+    file: Option<Output>,
+    page: Option<Page>,
+) -> PyResult<(Table, String)> {
+    let found = Found::of(&done);
+    let made = made(py, subject, done, file);
+    let state = match &made {
+        Ok(_) => State::Done,
+        Err(error) => State::Ended(error.to_string()),
+    };
+    end_page(py, page, &state, &found)?;
+    made
+}
+
+fn made(
     py: Python<'_>,
     subject: &Subject,
     done: Done,

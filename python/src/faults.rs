@@ -3,11 +3,13 @@
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use tactus::faults::page::{ENDED, Found, State};
 use tactus::faults::work::{self, Done};
 use tactus::sweep as tool;
 
-use crate::campaign::{self, Parts};
+use crate::campaign::{self, Parts, end_page};
 use crate::error::{Kind, bad, error, of_report};
 use crate::long::{self, Watch};
 use crate::system::System;
@@ -16,7 +18,7 @@ use crate::table::Table;
 #[pyfunction]
 #[pyo3(signature = (
     description, *, system = None, directory = None, runs = None, seed = None, jobs = None, output = None,
-    progress = None,
+    progress = None, page = None,
 ))]
 /// Let a fault happen in each of many runs of a system; gives a table with a row for each run.
 ///
@@ -26,7 +28,8 @@ use crate::table::Table;
 /// without, there are as many as cores.
 ///
 /// ``output`` is a Parquet file to write, too. What is done is kept beside it then, and a call that was ended, also by
-/// Ctrl-C, goes on where it was. ``progress`` is called with the number of runs done, and that of all runs.
+/// Ctrl-C, goes on where it was. ``progress`` is called with the number of runs done, and that of all runs. ``page`` is
+/// an HTML file that shows in a browser how far the campaign is; it is written again while that goes on.
 /// Raises `BadArgument` if the description is not in order, and `CheckError` if the system is not.
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub fn faults(
@@ -39,29 +42,40 @@ pub fn faults(
     jobs: Option<usize>,
     output: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
+    page: Option<PathBuf>,
 ) -> PyResult<Table> {
     let workers = match jobs {
         None => tool::workers(),
         Some(jobs) => NonZero::new(jobs).ok_or_else(|| bad(py, "`jobs` is at least 1", None))?,
     };
-    let subject = Parts::of(py, description, system, directory, runs, seed)?.subject(py)?;
+    let parts = Parts::of(py, description, system, directory, runs, seed)?;
+    let subject = parts.subject(py)?;
     let file = long::output(py, output.as_deref())?;
     let kept = |path: &Path| Done::open(&path.with_extension("part"), &subject);
     let mut done = match &output {
         None => Done::nothing(),
         Some(path) => kept(path).map_err(|report| of_report(py, Kind::BadArgument, &report))?,
     };
+    let mut page = parts.page(py, page.as_deref(), &subject, &done, output.as_deref())?;
     let mut watch = Watch::new(progress);
     let whole = py.detach(|| {
-        work::carry_out(&subject, &mut done, workers, &mut |state| {
+        work::carry_out(&subject, &mut done, workers, page.as_mut(), &mut |state| {
             watch.look(state.done as u64, state.all as u64)
         })
     });
-    let whole = whole.map_err(|report| of_report(py, Kind::Tactus, &report))?;
-    watch.end()?;
-    if !whole {
-        return Err(error(py, Kind::Tactus, "the campaign was cancelled", None));
-    }
-    let (table, _) = campaign::table(py, &subject, done, file)?;
-    Ok(table)
+    let whole = whole
+        .map_err(|report| of_report(py, Kind::Tactus, &report))
+        .and_then(|whole| watch.end().map(|()| whole));
+    let reason = match &whole {
+        Ok(true) => {
+            let (table, _) = campaign::table(py, &subject, done, file, page)?;
+            return Ok(table);
+        }
+        Ok(false) => ENDED.to_owned(),
+        Err(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => ENDED.to_owned(),
+        Err(error) => error.to_string(),
+    };
+    end_page(py, page, &State::Ended(reason), &Found::of(&done))?;
+    whole?;
+    Err(error(py, Kind::Tactus, "the campaign was cancelled", None))
 }

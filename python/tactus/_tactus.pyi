@@ -89,6 +89,7 @@ def faults(
     jobs: int | None = None,
     output: str | PathLike[str] | None = None,
     progress: Callable[[int, int], object] | None = None,
+    page: str | PathLike[str] | None = None,
 ) -> Table:
     """Let a fault happen in each of many runs of a system; gives a table with a row for each run.
 
@@ -98,7 +99,8 @@ def faults(
     without, there are as many as cores.
 
     ``output`` is a Parquet file to write, too. What is done is kept beside it then, and a call that was ended, also by
-    Ctrl-C, goes on where it was. ``progress`` is called with the number of runs done, and that of all runs.
+    Ctrl-C, goes on where it was. ``progress`` is called with the number of runs done, and that of all runs. ``page`` is
+    an HTML file that shows in a browser how far the campaign is; it is written again while that goes on.
     Raises `BadArgument` if the description is not in order, and `CheckError` if the system is not.
     """
 
@@ -155,10 +157,11 @@ class Campaign:
         Several threads may do so at a time. Raises `BadArgument` if a number is not below `runs`. Ctrl-C ends it.
         """
 
-    def results(self, output: str | PathLike[str] | None = None) -> Results:
+    def results(self, output: str | PathLike[str] | None = None, page: str | PathLike[str] | None = None) -> Results:
         """Begin to keep what the runs do: in memory, or where ``output`` is a Parquet file to write, beside it.
 
-        That file has the extension ``.part``; what it has of the same campaign already is done.
+        That file has the extension ``.part``; what it has of the same campaign already is done. ``page`` is an HTML
+        file that shows how far the campaign is, which `Results.show` brings up to date.
         """
 
 @final
@@ -177,6 +180,17 @@ class Results:
 
     def forget(self, runs: Sequence[int]) -> None:
         """Throw away what these runs have done; they are missing again."""
+
+    def show(
+        self, workers: Sequence[tuple[str, str, int]] = ..., *, taken_back: int = 0, ended: str | None = None
+    ) -> None:
+        """Bring the page up to date, where there is one: once a second at most, or at once if it has ``ended``.
+
+        ``workers`` are those that carry runs out: the name of each, its state in words, and how many runs it has
+        carried out; ``taken_back`` is how many chunks of runs were given to another one. ``ended`` says why the
+        campaign ends before all runs are done; `table` writes the last page otherwise. Warns (`TactusWarning`) if a
+        last page cannot be written.
+        """
 
     def table(self) -> tuple[Table, str]:
         """Give the table of all runs and its summary in words; write the Parquet file, and remove the one beside it.

@@ -12,7 +12,7 @@ import pickle
 import sys
 import time
 import warnings
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from os import PathLike, cpu_count
@@ -38,6 +38,8 @@ DEATHS_MAX = 3
 WORKERS_WAIT = 60
 # Seconds between two looks at which workers there are, while no chunk ends.
 LOOK = 1.0
+# Why a campaign has ended that was interrupted, on its page.
+ENDED = "it was interrupted; the same call goes on with the other runs, where there is an output."
 # Seconds that the answer of a chunk that has ended may take to arrive, before other chunks are looked at.
 ANSWER_WAIT = 10
 
@@ -96,27 +98,62 @@ class _Division:
         self.client = client
         self.chunk = chunk
         # It is what workers are measured by: the results are written here.
-        self.without_fault = campaign.without_fault()
+        self.without_fault = ""
         self.pickled = pickle.dumps(campaign)
         self.open: deque[Chunk] = deque()
         self.numbers = itertools.count()
-        # Workers that are wrong, and what each worker has done.
-        self.wrong: set[str] = set()
+        # Workers that are wrong, and why; all that have ever been there, each with its number of threads, 0 if it is
+        # gone; and what each worker has done.
+        self.wrong: dict[str, str] = {}
+        self.threads: dict[str, int] = {}
         self.by_worker: dict[str, set[int]] = {}
+        # How many runs each worker has carried out, also such as were thrown away, and how many chunks were taken back.
+        self.carried_out: Counter[str] = Counter()
+        self.taken_back = 0
         self.under_way: dict[distributed.Future[Answer], Chunk] = {}
         # When there was a worker last.
         self.last_worker = time.monotonic()
 
     def carry_out(self, look: Callable[[int], object]) -> None:
         """Carry out what is missing; ``look`` is called with how many runs are done."""
-        self._open(self.results.missing())
         try:
+            self.without_fault = self.campaign.without_fault()
+            self._open(self.results.missing())
             while self._hand_out():
+                self.show()
                 for future in self._ended():
                     if self._take(future):
                         look(len(self.results))
+        except BaseException as error:
+            self.show(ENDED if isinstance(error, KeyboardInterrupt) else str(error) or type(error).__name__)
+            raise
         finally:
             self.client.cancel(list(self.under_way))
+        self.show()
+
+    def show(self, ended: str | None = None) -> None:
+        """Bring the campaign's page up to date, where there is one."""
+        self.results.show(
+            [
+                (worker, self._state(worker), self.carried_out[worker])
+                for worker in sorted(self.threads, key=self._rank)
+            ],
+            taken_back=self.taken_back,
+            ended=ended,
+        )
+
+    def _state(self, worker: str) -> str:
+        """What is known of a worker, in words."""
+        if worker in self.wrong:
+            return f"gets nothing more: it {self.wrong[worker]}"
+        threads = self.threads[worker]
+        if threads == 0:
+            return "gone"
+        return "connected" if threads == 1 else f"connected, {threads} threads"
+
+    def _rank(self, worker: str) -> tuple[bool, bool, int]:
+        """The place of a worker in a list: first those that are wrong, last those that are gone."""
+        return worker not in self.wrong, self.threads[worker] == 0, -self.carried_out[worker]
 
     def _ended(self) -> list[distributed.Future[Answer]]:
         """Wait until a chunk has ended, or for a while; give those that have.
@@ -140,6 +177,7 @@ class _Division:
             raise TactusError(
                 "the scheduler does not answer any more", "start it again; the same call goes on with the other runs"
             ) from error
+        self.threads = dict.fromkeys(self.threads, 0) | dict(threads)
         workers = {worker: number for worker, number in threads.items() if worker not in self.wrong}
         now = time.monotonic()
         if workers:
@@ -200,6 +238,7 @@ class _Division:
             if chunk.only and chunk.only.isdisjoint(workers) and not future.done():
                 del self.under_way[future]
                 self.client.cancel([future])
+                self.taken_back += 1
                 self.open.append(chunk)
 
     def _take(self, future: distributed.Future[Answer]) -> bool:
@@ -213,7 +252,8 @@ class _Division:
             self._died(self.under_way.pop(future), error)
             return True
         except distributed.CancelledError:
-            # The scheduler has begun anew, and has forgotten it.
+            # The scheduler was started again, and has forgotten it.
+            self.taken_back += 1
             self.open.appendleft(self.under_way.pop(future))
             return True
         chunk = self.under_way.pop(future)
@@ -231,6 +271,7 @@ class _Division:
 
     def _died(self, chunk: Chunk, error: distributed.KilledWorker) -> None:
         """Open a chunk again of which workers have died: in halves, so that in the end the run is found."""
+        self.taken_back += 1
         if len(chunk.runs) > 1:
             middle = len(chunk.runs) // 2
             self.open.extendleft(chunk._replace(runs=runs) for runs in (chunk.runs[middle:], chunk.runs[:middle]))
@@ -244,11 +285,14 @@ class _Division:
 
     def _again(self, chunk: Chunk) -> None:
         if not chunk.others_than:
+            self.taken_back += 1
             self.open.appendleft(chunk)
 
     def _keep(self, chunk: Chunk, answer: Answer) -> None:
         is_checked = answer.worker not in self.by_worker or chunk.number % TWICE == 0
         self.by_worker.setdefault(answer.worker, set()).update(chunk.runs)
+        self.threads.setdefault(answer.worker, 0)
+        self.carried_out[answer.worker] += len(chunk.runs)
         differing = self.results.take(answer.lines)
         if differing:
             self._settle(differing, answer)
@@ -273,7 +317,8 @@ class _Division:
     def _expel(self, worker: str, reason: str) -> None:
         """Give a worker nothing more, and throw away what it has done."""
         warnings.warn(f"worker {worker} {reason}; what it has done is done again", TactusWarning, stacklevel=2)
-        self.wrong.add(worker)
+        self.wrong[worker] = reason
+        self.threads.setdefault(worker, 0)
         done = sorted(self.by_worker.pop(worker, set()))
         if done:
             self.results.forget(done)
@@ -306,13 +351,15 @@ def faults(
     chunk: int = CHUNK,
     output: str | PathLike[str] | None = None,
     progress: Callable[[int, int], object] | None = None,
+    page: str | PathLike[str] | None = None,
 ) -> Table:
     """Carry out a campaign of faults on the workers of a Dask cluster; gives the table that `tactus.faults` gives.
 
-    All but ``client`` and ``chunk`` is as there, also that a call which was ended goes on where it was. Without a
-    ``client`` of ``dask.distributed`` there is a process for each core of this machine. A worker is given ``chunk``
-    runs at once. Workers may come, go and be killed at any time; what had not ended is done by others. Each must have
-    this version of Tactus and the same guests, and files that the system names by path.
+    All but ``client`` and ``chunk`` is as there, also that a call which was ended goes on where it was; the ``page``
+    shows the workers, too. Without a ``client`` of ``dask.distributed`` there is a process for each core of this
+    machine. A worker is given ``chunk`` runs at once. Workers may come, go and be killed at any time; what had not
+    ended is done by others. Each must have this version of Tactus and the same guests, and files that the system names
+    by path.
 
     Each worker must repeat the run without a fault as this machine does; its first chunk, and one of 50, is carried out
     by another one, too. Where two differ, this machine does those runs: a worker that says other things gets nothing
@@ -322,7 +369,7 @@ def faults(
     """
     campaign = Campaign(description, system=system, directory=directory, runs=runs, seed=seed)
     with _connected(client) as connected:
-        table, _ = _divide(campaign, connected, chunk, output, progress)
+        table, _ = _divide(campaign, connected, chunk, output, progress, page)
     return table
 
 
@@ -332,11 +379,12 @@ def _divide(
     chunk: int,
     output: str | PathLike[str] | None,
     progress: Callable[[int, int], object] | None,
+    page: str | PathLike[str] | None,
 ) -> tuple[Table, str]:
     """Give the table, and its summary in words."""
     if chunk < 1:
         raise BadArgument("`chunk` is at least 1")
-    results = campaign.results(output)
+    results = campaign.results(output, page)
     tell = progress or (lambda _done, _all: None)
     _Division(campaign, results, client, chunk).carry_out(lambda done: tell(done, campaign.runs))
     return results.table()
@@ -351,6 +399,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("file", type=Path, help="the campaign's file, as of `tactus faults`")
     parser.add_argument("-o", "--output", type=Path, help="the results' Parquet file; default: FILE's name, here")
+    parser.add_argument("--page", type=Path, metavar="OUT", help="keep a page for the browser up to date meanwhile")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask scheduler; default: a process for each core")
     parser.add_argument("--runs", type=int, help="runs, in place of those that the file says")
     parser.add_argument("--seed", type=int, help="the seed, in place of what the file says")
@@ -381,7 +430,9 @@ def _main() -> int:
         with _connected(client) as connected:
             if connected.dashboard_link and client:
                 print(f"The cluster's own page: {connected.dashboard_link}", file=sys.stderr)
-            table, summary = _divide(campaign, connected, arguments.chunk, output, _progress())
+            if arguments.page:
+                print(f"The campaign's page: {arguments.page}", file=sys.stderr)
+            table, summary = _divide(campaign, connected, arguments.chunk, output, _progress(), arguments.page)
     except (TactusError, OverflowError, OSError) as error:
         print(f"{arguments.file}: {error}", file=sys.stderr)
         return 2

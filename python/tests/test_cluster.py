@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -143,9 +144,10 @@ def test_workers_may_be_killed(client: distributed.Client, hello: tactus.System,
 
 
 def test_a_run_that_kills_its_worker_is_named(
-    client: distributed.Client, hello: tactus.System, monkeypatch: pytest.MonkeyPatch
+    client: distributed.Client, hello: tactus.System, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     honest = tactus.cluster._carry_out
+    page = tmp_path / "page.html"
 
     def deadly(pickled: bytes, identity: str, runs: tuple[int, ...]) -> tactus.cluster.Answer:
         if 5 in runs:
@@ -155,7 +157,11 @@ def test_a_run_that_kills_its_worker_is_named(
     monkeypatch.setattr(tactus.cluster, "_carry_out", deadly)
     monkeypatch.setattr(tactus.cluster, "DEATHS_MAX", 1)
     with pytest.raises(tactus.TactusError, match="workers die of run 5, again and again"):
-        tactus.cluster.faults(CAMPAIGN, system=hello, client=client, runs=8, chunk=2)
+        tactus.cluster.faults(CAMPAIGN, system=hello, client=client, runs=8, chunk=2, page=page)
+    text = page.read_text()
+    assert "workers die of run 5, again and again" in text
+    assert re.search(r"\d+ chunks? of runs (was|were) taken back", text)
+    assert "<script" not in text
 
 
 def test_workers_that_stay_away_end_it(hello: tactus.System, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,6 +203,36 @@ def test_who_says_other_things_is_found(
         table = tactus.cluster.faults(CAMPAIGN, system=hello, client=client, chunk=2)
     assert len(warned) == 1
     assert pl.DataFrame(table).equals(expected(hello))
+
+
+def test_the_page_names_the_workers(client: distributed.Client, hello: tactus.System, tmp_path: Path) -> None:
+    two_workers(client)
+    page = tmp_path / "page.html"
+    seen: list[str] = []
+    change = "answer = answer._replace(without_fault='0123456789abcdef')"
+    with another(client, change), pytest.warns(tactus.TactusWarning, match="does not repeat"):
+        workers = list(client.nthreads())
+        table = tactus.cluster.faults(
+            CAMPAIGN,
+            system=hello,
+            client=client,
+            chunk=2,
+            page=page,
+            progress=lambda _done, _all: seen.append(page.read_text()),
+        )
+    assert pl.DataFrame(table).equals(expected(hello))
+    assert all("going on" in text and "location.reload()" in text for text in seen)
+    text = page.read_text()
+    assert f"{RUNS} of {RUNS}" in text
+    assert "all runs are done" in text
+    assert "<script" not in text
+    rows = re.findall(r'<td class="text">(tcp://\S+?)</td><td class="wide">(.*?)</td><td>(\d+)</td>', text)
+    assert sorted(worker for worker, _, _ in rows) == sorted(workers)
+    states = [state for _, state, _ in rows]
+    assert states[0] == "gets nothing more: it does not repeat the run without a fault"
+    assert states[1:] == ["connected", "connected"]
+    # Some runs were carried out twice, to compare them.
+    assert sum(int(runs) for _, _, runs in rows) >= RUNS
 
 
 def test_it_goes_on_where_it_was(client: distributed.Client, hello: tactus.System, tmp_path: Path) -> None:
@@ -270,11 +306,14 @@ def test_the_command_gives_the_same(hello: tactus.System, tmp_path: Path) -> Non
         'system = "hello.toml"\npace = "fast"\nfrom = "1ms"\nfor = "20ms"\nafter = "5ms"\nruns = 8\n\n'
         '[[fault]]\nmemory = { vm = "hello", among = "all" }\n'
     )
+    page = tmp_path / "short.html"
     command = [sys.executable, "-m", "tactus.cluster", str(file), "-o", str(tmp_path / "short.parquet")]
+    command += ["--page", str(page)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     assert "Escaped or hung: 0 of 8" in done.stdout
     assert "8 of 8 runs" in done.stderr
+    assert "all runs are done" in page.read_text()
     assert pl.read_parquet(tmp_path / "short.parquet").equals(pl.DataFrame(tactus.faults(file)))
     file.write_text("runs = 1\n")
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import json
+import re
 from pathlib import Path
 
 import polars as pl
@@ -58,6 +61,44 @@ def test_a_campaign_that_was_ended_goes_on(hello: tactus.System, tmp_path: Path)
     table = tactus.faults(CAMPAIGN | {"runs": 400}, system=hello, output=output, runs=8)
     whole = tactus.faults(CAMPAIGN | {"runs": 400}, system=hello, runs=8)
     assert pl.DataFrame(table).equals(pl.DataFrame(whole))
+
+
+def test_the_page_says_how_far_a_campaign_is(hello: tactus.System, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    seen: list[str] = []
+    table = tactus.faults(CAMPAIGN, system=hello, page=page, progress=lambda _done, _all: seen.append(page.read_text()))
+    assert pl.DataFrame(table).equals(pl.DataFrame(tactus.faults(CAMPAIGN, system=hello)))
+    assert all("going on" in text and "location.reload()" in text for text in seen)
+    text = page.read_text()
+    assert "all runs are done" in text
+    assert "6 of 6" in text
+    assert "<script" not in text
+    assert list(tmp_path.iterdir()) == [page]
+
+    def end(done: int, every: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tactus.faults(CAMPAIGN | {"runs": 400}, system=hello, jobs=1, page=page, progress=end)
+    text = page.read_text()
+    assert "it was interrupted" in text
+    assert "<script" not in text
+    with pytest.raises(tactus.BadArgument, match=r"page .*no file can be written there"):
+        tactus.faults(CAMPAIGN, system=hello, page=tmp_path / "none/page.html")
+
+
+def test_what_the_page_says_of_a_run_carries_it_out(hello: tactus.System, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    # A fault of the only VM's registers that may change none escapes.
+    description = CAMPAIGN | {"fault": [{"registers": {"vm": "hello", "register": "pc"}, "affects": []}]}
+    table = tactus.faults(description, system=hello, page=page)
+    bad = [run for run, verdict in zip(table["run"], table["verdict"], strict=True) if verdict in ("escaped", "hang")]
+    commands = [html.unescape(command) for command in re.findall(r'class="command">(.*?)</code>', page.read_text())]
+    assert len(commands) == len(bad) > 0
+    command = f"tactus.Campaign(description, system=system, seed=1, runs=6).carry_out([{bad[0]}])"
+    assert command in commands
+    (line,) = eval(command, {"tactus": tactus, "description": description, "system": hello})
+    assert json.loads(line)["verdict"] in ("escaped", "hang")
 
 
 def test_what_is_not_in_order_is_told(hello: tactus.System) -> None:

@@ -738,6 +738,9 @@ pub struct FaultsArguments {
     /// Write the results as CSV too
     #[arg(long, value_name = "OUT")]
     pub csv: Option<PathBuf>,
+    /// Keep a page for the browser up to date while the campaign goes on: how far it is, verdicts, the worst runs
+    #[arg(long, value_name = "OUT")]
+    pub page: Option<PathBuf>,
     /// Runs, each with one fault, in place of those that the file says
     #[arg(long, value_name = "COUNT")]
     pub runs: Option<NonZero<u32>>,
@@ -748,7 +751,7 @@ pub struct FaultsArguments {
     #[arg(short, long, value_name = "NUMBER")]
     pub jobs: Option<NonZero<usize>>,
     /// Carry out this run alone, from 0, and say where it parts from the one without its fault; write nothing
-    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["output", "csv", "runs", "jobs"])]
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["output", "csv", "page", "runs", "jobs"])]
     pub run: Option<u32>,
     /// With `--run`: make the run smaller for as long as its verdict stays, and write it as a campaign of its own; its
     /// system goes beside it

@@ -29,11 +29,15 @@ fn faults(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     output(command.current_dir(folder).args(all))
 }
 
+/// The campaign's file.
+pub fn channel_campaign() -> String {
+    let system = concat!(env!("CARGO_MANIFEST_DIR"), "/../systems/channel.toml");
+    CAMPAIGN.replace("SYSTEM", system)
+}
+
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a directory can be made");
-    let system = concat!(env!("CARGO_MANIFEST_DIR"), "/../systems/channel.toml");
-    let text = CAMPAIGN.replace("SYSTEM", system);
-    fs::write(folder.path().join("ch.toml"), text).expect("it can be written");
+    fs::write(folder.path().join("ch.toml"), channel_campaign()).expect("it can be written");
     folder
 }
 
@@ -54,10 +58,15 @@ fn what_escapes_is_found_whatever_happens_to_the_campaign() {
     );
     assert!(!at("ch.part").exists());
 
-    // One thread, ended in the middle of a line, then others: the same file.
+    // One thread, ended in the middle of a line, then others: the same file, and a page that says so.
     let whole = read("ch.parquet");
+    let page = || String::from_utf8(read("c.html")).expect("it is text");
+    let said = "Escaped or hung: ";
+    let bound = stdout.lines().find(|line| line.starts_with(said));
+    let bound = bound.expect("it says a bound");
+    let again = ["ch.toml", "-o", "c.parquet", "--page", "c.html"];
     let mut running = Command::new(env!("CARGO_BIN_EXE_tactus"))
-        .args(["faults", "ch.toml", "-o", "c.parquet", "-j", "1"])
+        .args([&["faults"], &again[..], &["-j", "1"]].concat())
         .current_dir(folder.path())
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
@@ -74,13 +83,66 @@ fn what_escapes_is_found_whatever_happens_to_the_campaign() {
         part.extend_from_slice(b"{\"run\":7,\"fau");
         fs::write(at("c.part"), part).expect("it can be written");
     }
-    let (code, _, stderr) = faults(folder.path(), &["ch.toml", "-o", "c.parquet"]);
+    assert!(page().contains(">going on<") && page().contains("location.reload()"));
+    let (code, stdout, stderr) = faults(folder.path(), &again);
     assert_eq!(code, Some(1));
+    assert!(stdout.contains(bound), "{stdout}");
+    let shown = page();
+    for part in [
+        bound,
+        ">all runs are done<",
+        ">10 of 10<",
+        " of them before",
+        "tactus faults ch.toml --seed 1 --run ",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert!(!shown.contains("<script"), "{shown}");
     assert!(
         stderr.contains(" runs are done already: c.part"),
         "{stderr}"
     );
     assert!(read("c.parquet") == whole);
+    // As many rows of the page say that a run escaped as the table does.
+    let rows = shown.matches("<td class=\"text bad\">escaped</td>").count();
+    assert_eq!(rows, escaped, "{shown}");
+
+    // Interrupted, the last page says so.
+    let mut running = Command::new(env!("CARGO_BIN_EXE_tactus"))
+        .args([
+            "faults",
+            "ch.toml",
+            "-o",
+            "e.parquet",
+            "--page",
+            "e.html",
+            "-j",
+            "1",
+        ])
+        .current_dir(folder.path())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("the tool can be run");
+    let lines = || fs::read_to_string(at("e.part")).map_or(0, |text| text.lines().count());
+    while lines() < 3 && running.try_wait().expect("it can be asked").is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let number = running.id().to_string();
+    let kill = Command::new("kill").args(["-INT", &number]).status();
+    assert!(kill.expect("kill can be run").success());
+    assert_eq!(running.wait().expect("it ends").code(), Some(130));
+    let shown = String::from_utf8(read("e.html")).expect("it is text");
+    assert!(
+        shown.contains("it was interrupted") && !shown.contains("<script"),
+        "{shown}"
+    );
+    let (code, _, stderr) = faults(folder.path(), &["ch.toml", "--page", "none/page.html"]);
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(
+        stderr.contains("--page none/page.html: no file can be written there"),
+        "{stderr}"
+    );
 
     // What is kept of another campaign is not taken for this one's.
     fs::write(at("d.part"), "tactus faults 0 0\n{}\n").expect("it can be written");

@@ -1,6 +1,6 @@
-//! The report's page in a browser: correct and fast, at every width, in light and dark, on paper and by the keyboard.
+//! The report's page and a campaign's live page in a browser: correct and fast, at every width, in light and dark, on paper and by the keyboard.
 //!
-//! The page makes no connection, and guests can insert only text into it.
+//! The pages make no connection, and guests can insert only text into them.
 //!
 //! Needs Chromium, Node.js and `playwright-core` (`make setup`). Where one is missing the test says so on stderr and
 //! passes, unless `TACTUS_PAGE_TESTS` is `required`.
@@ -10,6 +10,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use tactus::faults::judge::Verdict;
+use tactus::faults::page::{self as campaign, Found, Page, State, Worker};
+use tactus::faults::run::Row;
+use tactus::faults::work::Done;
 use tactus::report::lines::{Line, Lines};
 use tactus::report::page::bench::{Experiment, Figure};
 use tactus::report::page::{About, PAGE};
@@ -19,6 +23,7 @@ use tactus::report::{self, page};
 use tactus::run::machine::Launch;
 use tactus::run::session::{Outcome, Plan, Session, Unwatched};
 
+use crate::campaign::channel_campaign;
 use crate::harness::player::{self, From::Log, From::Vm, Then, framed, player};
 use crate::harness::{On, STUCK, root};
 
@@ -210,31 +215,48 @@ fn program(names: &[&str]) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-#[test]
-fn the_page_works_in_a_browser() {
+/// Where Chromium, Node.js and its packages are. `None`, and a line on stderr: one is missing.
+fn browser() -> Option<[PathBuf; 3]> {
     let modules = root().join(MODULES);
     let browser = program(&["chromium", "chromium-browser", "google-chrome"]);
     let node = program(&["node", "nodejs"]);
     let there = modules.join("playwright-core").is_dir();
-    let (Some(browser), Some(node), true) = (&browser, &node, there) else {
-        let missing: Vec<&str> = [
-            (browser.is_none(), "chromium"),
-            (node.is_none(), "node"),
-            (!there, "playwright-core"),
-        ]
-        .into_iter()
-        .filter_map(|(missing, name)| missing.then_some(name))
-        .collect();
-        let text = format!(
-            "the report's page was not tested in a browser: {} not installed (`make setup` does it)",
-            missing.join(", ")
-        );
-        let required = std::env::var("TACTUS_PAGE_TESTS").is_ok_and(|value| value == "required");
-        assert!(!required, "{text}");
-        // Not by a macro, whose output the test harness would capture.
-        let _ = writeln!(std::io::stderr(), "skipped: {text}");
-        return;
-    };
+    if let (Some(browser), Some(node), true) = (&browser, &node, there) {
+        return Some([browser.clone(), node.clone(), modules]);
+    }
+    let missing: Vec<&str> = [
+        (browser.is_none(), "chromium"),
+        (node.is_none(), "node"),
+        (!there, "playwright-core"),
+    ]
+    .into_iter()
+    .filter_map(|(missing, name)| missing.then_some(name))
+    .collect();
+    let text = format!(
+        "a page was not tested in a browser: {} not installed (`make setup` does it)",
+        missing.join(", ")
+    );
+    let required = std::env::var("TACTUS_PAGE_TESTS").is_ok_and(|value| value == "required");
+    assert!(!required, "{text}");
+    // Not by a macro, whose output the test harness would capture.
+    let _ = writeln!(std::io::stderr(), "skipped: {text}");
+    None
+}
+
+/// Runs a script of `tests/page` on the pages in a directory.
+fn check([browser, node, modules]: &[PathBuf; 3], script: &str, directory: &Path) {
+    let status = Command::new(node)
+        .arg(root().join("tactus/tests/page").join(script))
+        .args([browser, modules, directory])
+        .stdin(Stdio::null())
+        .status()
+        .expect("node can be run");
+    assert!(status.success(), "see the checks above");
+}
+
+#[test]
+fn the_page_works_in_a_browser() {
+    let Some(browser) = browser() else { return };
     let directory = tempfile::tempdir().expect("a temporary directory can be made");
     let path = |name: &str| directory.path().join(name);
     let text = |name: &str| path(name).display().to_string();
@@ -257,11 +279,109 @@ fn the_page_works_in_a_browser() {
     let again = fs::read(path("fast").join(PAGE)).expect("it is there");
     assert!(whole == again, "the page is made again as it was");
     tactus(&["report", &text("fast"), &text("timed")]);
-    let status = Command::new(node)
-        .arg(root().join("tactus/tests/page/check.mjs"))
-        .args([browser.as_path(), &modules, directory.path()])
-        .stdin(Stdio::null())
-        .status()
-        .expect("node can be run");
-    assert!(status.success(), "see the checks above");
+    check(&browser, "check.mjs", directory.path());
+}
+
+/// The live page of a made-up campaign, whose texts are hostile: so many of 2,000 runs are done. Gives the page that a
+/// campaign has which goes on, and that of one that has ended for a hostile reason.
+fn live(directory: &Path, done: u32) -> [String; 2] {
+    let mut rows = Done::nothing();
+    for run in 0..done {
+        let text = HOSTILE[run as usize % HOSTILE.len()];
+        let (verdict, text) = match run {
+            0..30 => (Verdict::Escaped, text),
+            30..60 => (Verdict::Contained, text),
+            _ => (Verdict::Masked, ""),
+        };
+        rows.take(Row {
+            run,
+            fault: HOSTILE[0].to_owned(),
+            what: text.to_owned(),
+            at: 55_993_052_155_262,
+            verdict,
+            changed: vec![text.to_owned()],
+            reasons: vec![text.to_owned(), HOSTILE.concat()],
+            is_same: false,
+            trace_hash: text.to_owned(),
+        })
+        .expect("it is kept in memory");
+    }
+    let about = campaign::About {
+        name: HOSTILE[1].to_owned(),
+        reproduce: ("tactus faults ".to_owned() + HOSTILE[2], String::new()),
+        results: Some(HOSTILE[3].to_owned()),
+        kept: Some(HOSTILE[4].to_owned()),
+        text: HOSTILE.join("\n"),
+        seed: 1,
+        runs: 2000,
+        kinds: vec![HOSTILE[0].to_owned(), "another".to_owned()],
+        identity: HOSTILE[5].to_owned(),
+        directory: Some(HOSTILE[6].to_owned()),
+    };
+    let workers = HOSTILE.map(|text| Worker {
+        name: text.to_owned(),
+        state: text.to_owned(),
+        runs: 1,
+    });
+    let path = directory.join("made.html");
+    let read = || fs::read_to_string(&path).expect("it is there");
+    let mut page = Page::begin(&path, "--page", about, &rows).expect("it can be written");
+    page.tell(workers.to_vec(), 2);
+    let found = Found::of(&rows);
+    page.update(&found);
+    let going = read();
+    let ended = State::Ended(HOSTILE[1].to_owned());
+    page.end(&ended, &found).expect("it can be written");
+    [going, read()]
+}
+
+#[test]
+fn the_live_page_works_in_a_browser() {
+    let Some(browser) = browser() else { return };
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let write = |name: &str, text: &str| {
+        fs::write(directory.path().join(name), text).expect("it can be written");
+    };
+    let [now, _] = live(directory.path(), 1000);
+    let [later, ended] = live(directory.path(), 1500);
+    // The same page, written long ago.
+    let mark = "data-written=\"";
+    let (before, behind) = now.split_once(mark).expect("it says when");
+    let (_, behind) = behind.split_once('"').expect("it has an end");
+    write(
+        "old.html",
+        &format!("{before}{mark}1000000000000\"{behind}"),
+    );
+    write("hostile.html", &now);
+    write("later.html", &later);
+    write("ended.html", &ended);
+    write("ch.toml", &channel_campaign());
+    let mut campaign = Command::new(env!("CARGO_BIN_EXE_tactus"))
+        .args([
+            "faults",
+            "ch.toml",
+            "--page",
+            "real.html",
+            "--runs",
+            "30",
+            "-j",
+            "1",
+        ])
+        .current_dir(directory.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the tool can be run");
+    while !directory.path().join("real.html").exists() {
+        let ended = campaign.try_wait().expect("it can be asked");
+        assert!(ended.is_none(), "it ended without a page: {ended:?}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let checked = std::panic::catch_unwind(|| check(&browser, "live.mjs", directory.path()));
+    // It has ended by now, unless a check failed.
+    let _ = campaign.kill();
+    campaign.wait().expect("it ends");
+    if let Err(panic) = checked {
+        std::panic::resume_unwind(panic);
+    }
 }

@@ -13,37 +13,10 @@ use crate::check::{
     Answer, Hart, Vcpu, WINDOWS_MS, kind_text, percent, report_of_tasks, time_text,
 };
 use crate::problem::count;
-use crate::report::page::{fill, hash};
+use crate::report::page::{escaped, fill, hash};
 
 const FRAME: &str = include_str!("web/evidence.html");
 const STYLE: &str = include_str!("web/evidence.css");
-
-/// A text as HTML. What is invisible, or would turn the reading direction, is shown by its number.
-pub(super) fn escaped(text: &str) -> String {
-    let mut html = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => html += "&amp;",
-            '<' => html += "&lt;",
-            '>' => html += "&gt;",
-            '"' => html += "&quot;",
-            '\'' => html += "&#39;",
-            '\n' | '\t' => html.push(c),
-            '\r' => {}
-            _ if is_invisible(c) => {
-                // Writing to a string does not fail.
-                let _ = write!(html, "[U+{:04X}]", u32::from(c));
-            }
-            _ => html.push(c),
-        }
-    }
-    html
-}
-
-fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-}
 
 /// The page's body as it grows.
 #[derive(Default)]

@@ -6,11 +6,11 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::page::escaped;
 use super::{DATA, PAGE, write};
 use crate::artifacts::Artifacts;
 use crate::check::tests::files;
 use crate::check::{Verdict, check_file};
+use crate::report::page::escaped;
 
 const SYSTEM: &str = r#"# <script>window.broken=1</script> & "quoted"
 [system]

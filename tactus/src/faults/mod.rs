@@ -4,15 +4,21 @@
 //! [`description`] reads the file. [`space`] draws the fault of a run from the run's number alone; [`run`] carries a run
 //! out, [`judge`] compares it with the one without a fault. [`work`] carries out all on several threads, and goes on where
 //! it was ended. [`explain`] finds where a run parts from the one without its fault, [`minimise`] makes it smaller;
-//! [`results`] has columns and a table.
+//! [`tally`] counts verdicts, [`proportion`] says what they show of all faults; [`results`] has columns and a table, [`page`]
+//! shows in a browser how far a campaign is.
 
 pub mod description;
 pub mod explain;
 pub mod judge;
 pub mod minimise;
+pub mod page;
+pub mod proportion;
 pub mod results;
 pub mod run;
 pub mod space;
+pub mod tally;
+#[cfg(test)]
+mod testing;
 pub mod work;
 
 use std::path::{Path, PathBuf};
@@ -31,6 +37,7 @@ use crate::run::board::live::Until;
 use crate::sweep::{self, workers};
 
 use description::Campaign;
+use page::{About, ENDED, Found, Page, State};
 use run::Subject;
 use work::Done;
 
@@ -82,14 +89,31 @@ fn faults(arguments: &FaultsArguments) -> Result<u8, Unfit> {
     ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
         .into_diagnostic()
         .map_err(Unfit::Other)?;
+    let page = match &arguments.page {
+        None => None,
+        Some(path) => {
+            let name = arguments.file.display().to_string();
+            let command = results::look_closer(&arguments.file, subject.campaign().seed);
+            let reproduce = (command, String::new());
+            let about = About::of(&subject, &name, reproduce, &done, Some(parquet));
+            eprintln!("The campaign's page: {}", path.display());
+            Some(Page::begin(path, "--page", about, &done)?)
+        }
+    };
+    let mut shown = Shown(page);
     let progress = Progress::start("faults");
     let jobs = arguments.jobs.unwrap_or_else(workers);
-    let is_whole = work::carry_out(&subject, &mut done, jobs, &mut |state| {
+    let is_whole = work::carry_out(&subject, &mut done, jobs, shown.0.as_mut(), &mut |state| {
         progress.status(state.text());
         !interrupted.load(Ordering::Relaxed)
     });
     drop(progress);
-    if !is_whole? {
+    let found = Found::of(&done);
+    let is_whole = is_whole.inspect_err(|error| {
+        shown.end(&State::Ended(error.to_string()), &found);
+    })?;
+    if !is_whole {
+        shown.end(&State::Ended(ENDED.to_owned()), &found);
         eprintln!(
             "interrupted: what {} did is kept in {}, and the same command goes on with the others",
             count(done.len(), "run"),
@@ -97,22 +121,37 @@ fn faults(arguments: &FaultsArguments) -> Result<u8, Unfit> {
         );
         return Ok(INTERRUPTED);
     }
-    let rows = done.into_rows()?;
     let campaign = subject.campaign();
-    let written = outputs.write(&results::columns(campaign, &rows))?;
+    let written = done.into_rows().and_then(|rows| {
+        let written = outputs.write(&results::columns(campaign, &rows))?;
+        Ok((rows, written))
+    });
+    let (rows, written) = written.inspect_err(|error| {
+        shown.end(&State::Ended(error.to_string()), &found);
+    })?;
+    shown.end(&State::Done, &found);
     let mut text = results::summary(campaign, &rows);
     for path in written {
         text += &format!("Results: {}\n", path.display());
     }
     if let Some(bad) = rows.iter().find(|row| row.verdict.is_bad()) {
-        let file = arguments.file.display();
-        text += &format!(
-            "Look closer: tactus faults {file} --seed {} --run {}\n",
-            campaign.seed, bad.run
-        );
+        let command = results::look_closer(&arguments.file, campaign.seed);
+        text += &format!("Look closer: {command}{}\n", bad.run);
     }
     sweep::say(&text)?;
     Ok(u8::from(rows.iter().any(|row| row.verdict.is_bad())))
+}
+
+/// The page of a campaign, if it has one.
+struct Shown(Option<Page>);
+
+impl Shown {
+    /// Writes the last page. A page that cannot be written is told, and ends nothing.
+    fn end(&mut self, state: &State, found: &Found) {
+        if let Some(Err(error)) = self.0.take().map(|page| page.end(state, found)) {
+            eprintln!("the campaign's page is not up to date: {error}");
+        }
+    }
 }
 
 /// Makes a run smaller, and writes it.

@@ -14,7 +14,9 @@ use std::time::{Duration, Instant};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use sha2::{Digest, Sha256};
 
+use super::page::{Found, Page, Worker};
 use super::run::{Row, Subject};
+use super::tally::Tally;
 use crate::problem::{count, io_reason};
 use crate::sweep::work::pace;
 
@@ -28,6 +30,7 @@ const LOOK: Duration = Duration::from_millis(50);
 pub struct Done {
     file: Option<(PathBuf, File)>,
     rows: BTreeMap<u32, Row>,
+    tally: Tally,
 }
 
 impl Done {
@@ -84,6 +87,7 @@ impl Done {
         file.seek(io::SeekFrom::End(0)).map_err(cannot)?;
         Ok(Self {
             file: Some((path.to_owned(), file)),
+            tally: Tally::of(rows.values()),
             rows,
         })
     }
@@ -93,20 +97,20 @@ impl Done {
     /// # Errors
     /// It cannot be written.
     pub fn take(&mut self, row: Row) -> miette::Result<()> {
-        let Some((path, file)) = &mut self.file else {
-            self.rows.insert(row.run, row);
-            return Ok(());
-        };
-        let mut line = serde_json::to_string(&row).into_diagnostic()?;
-        line.push('\n');
-        file.write_all(line.as_bytes()).map_err(|error| {
-            miette!(
-                "{} cannot be written: {}",
-                path.display(),
-                io_reason(&error)
-            )
-        })?;
-        self.rows.insert(row.run, row);
+        if let Some((path, file)) = &mut self.file {
+            let mut line = serde_json::to_string(&row).into_diagnostic()?;
+            line.push('\n');
+            file.write_all(line.as_bytes()).map_err(|error| {
+                miette!(
+                    "{} cannot be written: {}",
+                    path.display(),
+                    io_reason(&error)
+                )
+            })?;
+        }
+        self.tally.add(&row);
+        let before = self.rows.insert(row.run, row);
+        debug_assert!(before.is_none(), "a run is done once");
         Ok(())
     }
 
@@ -116,6 +120,7 @@ impl Done {
     /// The file cannot be written.
     pub fn forget(&mut self, runs: &BTreeSet<u32>) -> miette::Result<()> {
         self.rows.retain(|run, _| !runs.contains(run));
+        self.tally = Tally::of(self.rows.values());
         let Some((path, file)) = &mut self.file else {
             return Ok(());
         };
@@ -158,6 +163,16 @@ impl Done {
         (0..runs)
             .filter(|run| !self.rows.contains_key(run))
             .collect()
+    }
+
+    /// How often each verdict is among the runs that are done.
+    pub const fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// The file that it is kept in.
+    pub fn path(&self) -> Option<&Path> {
+        self.file.as_ref().map(|(path, _)| path.as_path())
     }
 
     /// How many runs are done.
@@ -226,7 +241,7 @@ impl State {
 }
 
 /// Carries out what is not done, on `workers` threads. `look` is called now and then on this thread; the campaign ends
-/// where it says false. Gives whether all is done.
+/// where it says false. The page is brought up to date meanwhile. Gives whether all is done.
 ///
 /// # Errors
 /// The system does not come to the window, or what is done cannot be kept.
@@ -234,6 +249,7 @@ pub fn carry_out(
     subject: &Arc<Subject>,
     done: &mut Done,
     workers: NonZero<usize>,
+    mut page: Option<&mut Page>,
     look: &mut dyn FnMut(State) -> bool,
 ) -> miette::Result<bool> {
     let all = subject.campaign().runs;
@@ -242,17 +258,16 @@ pub fn carry_out(
         done: done.len(),
         before: done.len(),
         all: all as usize,
-        bad: done
-            .rows
-            .values()
-            .filter(|row| row.verdict.is_bad())
-            .count(),
+        bad: done.tally.all().bad(),
         since: Instant::now(),
     };
     // Parts that take about as long are left for all threads at the end.
     let size = open.len().div_ceil(workers.get()).clamp(1, CHUNK);
     let chunks: Mutex<BTreeSet<usize>> = Mutex::new((0..open.len().div_ceil(size)).collect());
-    let shared = Mutex::new((done, begun));
+    let threads = workers.get().min(open.len());
+    // Runs that each thread has carried out.
+    let by_thread = vec![0_usize; threads];
+    let shared = Mutex::new((done, begun, by_thread));
     let cancel = AtomicBool::new(false);
     let failed = Mutex::new(None);
     let next = || {
@@ -261,7 +276,7 @@ pub fn carry_out(
         let from = chunk * size;
         (!cancel.load(Ordering::Relaxed)).then(|| &open[from..(from + size).min(open.len())])
     };
-    let work = || -> miette::Result<()> {
+    let work = |thread: usize| -> miette::Result<()> {
         let mut walker = None;
         while let Some(runs) = next() {
             if walker.is_none() {
@@ -273,8 +288,9 @@ pub fn carry_out(
             let mut kept = Ok(());
             let take = &mut |row: Row| {
                 let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                let (done, state) = &mut *shared;
+                let (done, state, by_thread) = &mut *shared;
                 state.done += 1;
+                by_thread[thread] += 1;
                 state.bad += usize::from(row.verdict.is_bad());
                 if let Err(error) = done.take(row) {
                     cancel.store(true, Ordering::Relaxed);
@@ -289,18 +305,30 @@ pub fn carry_out(
         }
         Ok(())
     };
-    let work = || {
-        if let Err(error) = work() {
+    let work = |thread| {
+        if let Err(error) = work(thread) {
             cancel.store(true, Ordering::Relaxed);
             let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
             failed.get_or_insert(error);
         }
     };
     thread::scope(|scope| {
-        let threads = workers.get().min(open.len());
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let work = &work;
+        let threads: Vec<_> = (0..threads)
+            .map(|thread| scope.spawn(move || work(thread)))
+            .collect();
+        let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
         while !threads.iter().all(thread::ScopedJoinHandle::is_finished) {
-            let state = shared.lock().unwrap_or_else(PoisonError::into_inner).1;
+            if let Some(page) = page.as_mut().filter(|page| page.is_due()) {
+                // Threads wait for what is taken here, not for the page.
+                let (found, by_thread) = {
+                    let (done, _, by_thread) = &*lock();
+                    (Found::of(done), by_thread.clone())
+                };
+                page.tell(Worker::threads(&by_thread), 0);
+                page.update(&found);
+            }
+            let state = lock().1;
             if !look(state) {
                 cancel.store(true, Ordering::Relaxed);
             }
@@ -310,6 +338,9 @@ pub fn carry_out(
     if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(error);
     }
-    let (done, _) = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (done, _, by_thread) = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(page) = page {
+        page.tell(Worker::threads(&by_thread), 0);
+    }
     Ok(done.len() == all as usize)
 }

@@ -53,15 +53,20 @@ pub(crate) fn pace(done: u64, left: u64, since: Instant) -> String {
     }
     let rate = done as f64 / seconds;
     let left = left as f64 / rate;
-    let rate = if rate < 10.0 {
+    format!(", {} a second, {} left", rate_text(rate), duration(left))
+}
+
+/// A rate as it is told.
+pub(crate) fn rate_text(rate: f64) -> String {
+    if rate < 10.0 {
         format!("{rate:.1}")
     } else {
         format!("{rate:.0}")
-    };
-    format!(", {rate} a second, {} left", duration(left))
+    }
 }
 
-fn duration(seconds: f64) -> String {
+/// A length of time as it is told: rounded up to seconds, minutes or hours.
+pub(crate) fn duration(seconds: f64) -> String {
     match seconds.ceil() as u64 {
         seconds @ ..120 => format!("{seconds} s"),
         seconds @ ..7200 => format!("{} min", seconds.div_ceil(60)),

@@ -4,6 +4,7 @@
 //! text of a guest is ever part of its HTML or of its program; the program shows texts as texts only. A policy in the page
 //! (Content-Security-Policy) admits the page's own two scripts and its style by their hashes, and no connection of any kind.
 
+use std::fmt::Write;
 use std::path::Path;
 
 use base64::Engine;
@@ -165,17 +166,19 @@ fn vcpu(vcpu: &plan::Vcpu) -> String {
     text
 }
 
+/// A word as a shell reads it.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
 /// This process's command line.
 fn command_line() -> String {
-    let quoted = |word: String| {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
-        if !word.is_empty() && word.chars().all(plain) {
-            word
-        } else {
-            format!("'{}'", word.replace('\'', r"'\''"))
-        }
-    };
-    let arguments = std::env::args().skip(1).map(quoted);
+    let arguments = std::env::args().skip(1).map(|word| quoted(&word));
     let words: Vec<String> = std::iter::once("tactus".to_owned())
         .chain(arguments)
         .collect();
@@ -243,6 +246,33 @@ pub(crate) fn fill(frame: &str, parts: &[(&str, &str)]) -> String {
 /// The file cannot be written.
 pub fn write(reports: &[&Container], path: &Path) -> Result<(), Error> {
     super::write_file(path, html(reports).as_bytes())
+}
+
+/// A text as HTML. What is invisible, or would turn the reading direction, is shown by its number.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut html = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => html += "&amp;",
+            '<' => html += "&lt;",
+            '>' => html += "&gt;",
+            '"' => html += "&quot;",
+            '\'' => html += "&#39;",
+            '\n' | '\t' => html.push(c),
+            '\r' => {}
+            _ if is_invisible(c) => {
+                // Writing to a string does not fail.
+                let _ = write!(html, "[U+{:04X}]", u32::from(c));
+            }
+            _ => html.push(c),
+        }
+    }
+    html
+}
+
+fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// A script or a style as the policy names it.
