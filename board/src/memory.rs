@@ -159,8 +159,8 @@ impl Memory {
         }
     }
 
-    /// The pages that may be other than zero, in order: each with its number among [`pages`](Self::pages), and its first
-    /// address. They are those that the host has given, of which Linux keeps a map; elsewhere all.
+    /// The pages that may be other than zero, in order: each with its number among [`pages`](Self::pages), and its
+    /// first address. They are those that the host has given, of which Linux keeps a map; elsewhere all.
     pub(crate) fn given(&self) -> impl Iterator<Item = (u32, u64)> {
         let mut given = Vec::new();
         let mut first = 0;
