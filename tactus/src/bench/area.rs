@@ -1,5 +1,5 @@
-//! What the I/O hypervisor and timed I/O take in hardware, at the points that `fabric/flow.py sweep` synthesises, and how well
-//! BlueIO's equation 11 says it.
+//! What the I/O hypervisor and timed I/O take in hardware, at the points that `fabric/flow.py sweep` synthesises, and
+//! how well BlueIO's equation 11 says it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -79,8 +79,8 @@ impl Point {
         }
     }
 
-    /// What the terms of the equation are multiplied by: C(m = 1, n = 0), each of the n devices, C_GCPU and C_BP. None of points
-    /// that do not add the devices in its order.
+    /// What the terms of the equation are multiplied by: C(m = 1, n = 0), each of the n devices, C_GCPU and C_BP. None
+    /// of points that do not add the devices in its order.
     fn terms(&self) -> Option<[f64; TERMS]> {
         let devices = self.devices.parse().ok().filter(|n| *n <= DEVICES)?;
         let mut terms = [0.0; TERMS];
