@@ -23,8 +23,8 @@ PAGE, HYBRID, EVENT, POLLING = range(4)
 PLACE = 0x140
 NOBODY_WROTE = 0xFFFF_FFFF
 
-# From the request on the bus to its answer there, when nobody pauses: one to give it to the queue, two of the queue's,
-# one of the slave's.
+# From the request on the bus to its answer there, when neither side pauses: one to give it to the queue, two of the
+# queue's, one of the slave's.
 READ_CYCLES = 4
 # From the event to the read on the bus, and from the command's word there to the answer's: of a command of two cycles.
 EVENT_CYCLES = 3
@@ -310,7 +310,7 @@ factory.generate_tests()
 
 
 async def refused(dut, scheme):
-    """Memory that refuses at random: nothing is lost or doubled, and ACCESS begins anew."""
+    """Memory that refuses at random: nothing is lost or doubled, and ACCESS begins again."""
     queue = await begun(dut, 0.3)
     await queue.use(scheme)
     errors = 0
