@@ -213,7 +213,7 @@ class _Division:
             self._died(self.under_way.pop(future), error)
             return True
         except distributed.CancelledError:
-            # The scheduler has begun anew, and has forgotten it.
+            # The scheduler has restarted, and has forgotten it.
             self.open.appendleft(self.under_way.pop(future))
             return True
         chunk = self.under_way.pop(future)
