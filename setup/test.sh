@@ -237,6 +237,7 @@ lint() {
     fi
     step "lists of failed tests" setup/tests/failed-tests.sh
     step "lints, prose" setup/prose.py
+    step "findings of prose.py" setup/tests/prose.sh
 }
 
 docs() {
