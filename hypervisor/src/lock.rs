@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_comes_first_is_served_first() {
+    fn turns_are_in_the_order_of_requests() {
         let order = Lock::new(std::vec::Vec::new());
         let first = order.lock();
         thread::scope(|scope| {
