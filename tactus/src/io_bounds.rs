@@ -559,7 +559,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nobody_waits_longer_than_the_bound(
+        fn no_port_waits_longer_than_the_bound(
             policy in policies(),
             asks in prop::collection::vec(prop::collection::vec((0_u64..60, 1_u64..50), 1..30), 1..6),
             own in any::<prop::sample::Index>(),

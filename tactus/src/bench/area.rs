@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_synthesised_is_left_out_where_nobody_synthesises() {
+    fn what_is_not_synthesised_is_left_out_without_synthesis() {
         let points = parse(br#"[{"cpus": 2, "devices": "1"}]"#).expect("it is in order");
         assert_eq!(points[0].of(What::Lut), None);
         assert!(matches!(
