@@ -96,9 +96,9 @@ module region_control_formal (
 
       isolated: assert (isolate == (!computes || aborted));
       told_to_stop: assert (stop == (state == Preempt));
-      nobody_in_reset: assert (task_rst_n == (connected && !aborted));
+      reset_without_client: assert (task_rst_n == (connected && !aborted));
       own: assert (!connected || (state != Switch && state != Reconfig));
-      someone: assert (connected || !(state == Busy || state == Preempt || state == Hold));
+      has_client: assert (connected || !(state == Busy || state == Preempt || state == Hold));
       known: assert (state == Idle || state == Busy || state == Preempt || state == Switch
                      || state == Reconfig || state == Hold);
       loaded_there: assert (!connected || loaded != '0);

@@ -381,7 +381,7 @@ async def a_schedule_is_cancelled(dut):
 
 
 @cocotb.test(timeout_time=2, timeout_unit="ms")
-async def what_a_vm_did_is_cleared_and_nobody_elses(dut):
+async def what_a_vm_did_is_cleared_and_no_others(dut):
     p = await begin(dut)
     program = [encode("write", mask=1, values=1), encode("read"), encode("loop", level=0, count=200), encode("read"),
                encode("repeat", level=0, word=3), encode("end")]
