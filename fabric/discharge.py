@@ -1,7 +1,7 @@
 """Who discharges each assumption of the proofs: formal/assumptions.toml names the proof or the source for each, or says that
 it is a choice of the harness, or asked of the processor, memory or software.
 
-Two kinds need no one: that a proof begins in reset, and that a free input of a harness keeps its value, which any value does.
+Two kinds need none: that a proof begins in reset, and that a free input of a harness keeps its value, which any value does.
 """
 
 import re

@@ -276,8 +276,8 @@ def lint_verilator(folder, block, defines=()):
 
 def lint_slang(folder, block, defines=()):
     # In a process of its own: the binding prints to the process's standard error, which threads share.
-    # Generated sources are not ours to tidy. What is named unused_ for Verilator's sake counts as unused here. A package
-    # is for several blocks: not each needs all its types.
+    # Generated sources are not ours to tidy. What is named unused_ for Verilator's sake counts as unused here. A
+    # package is for several blocks: not each needs all its types.
     lines = ["slang", "-Weverything", "-Werror", "-Wno-unused-but-set-variable", "-Wno-unused-package-typedef",
              f"--suppress-warnings {GENERATED}",
              f"--top {block.top}", *[f"-D {d}" for d in defines], *[f"-G {k}={v}" for k, v in block.parameters.items()], *block.sources]

@@ -26,11 +26,11 @@ def build_model(folder, design):
         ["verilator", "--cc", "--exe", "--build", "-sv", "-Wall", "--savable", "--trace-fst", "--trace-structs", "-O3",
          # Two-state: every run begins the same way. The blocks' own tests begin at random.
          "--x-assign", "0", "--x-initial", "0", *[f"-D{d}" for d in design.defines()], "--top-module", "fabric_shell",
-         # Tiles differ in their numbers alone, and yet each is a module, and so some files, of its own: those of 16 tiles
-         # take longer to compile than all that they hold in one.
+         # Tiles differ in their numbers alone, and yet each is a module, and so some files, of its own: those of 16
+         # tiles take longer to compile than all that they hold in one.
          *(["--flatten"] if design.tiles else []),
-         # What is slow runs once. The designs with tiles are the largest: at level 1 they compile in two thirds of the time of
-         # level 2, and run an eighth longer.
+         # What is slow runs once. The designs with tiles are the largest: at level 1 they compile in two thirds of the
+         # time of level 2, and run an eighth longer.
          "--build-jobs", str(os.cpu_count()), "--Mdir", "model", "-MAKEFLAGS", f"OPT_FAST={'-O1' if design.tiles else '-O2'} OPT_SLOW=-O0 OBJCACHE={FABRIC / 'coupling' / 'compile.sh'}", "-LDFLAGS", "-shared", "-o", "../model.so",
          "-CFLAGS", f"-fPIC -fvisibility=hidden -I{FABRIC / 'coupling'} -I{folder} -DFABRIC_NAME='\"{design.name}\"'"
                     + (" -DFABRIC_TILES" if design.tiles else ""),

@@ -81,7 +81,7 @@ def mutate_jobs(blocks, seed, count, run_test):
 
 
 def run_mutant(folder, block, source, text, what, judged, run_test):
-    """Returns who notices the mutant; fails where that is no one and it has not been judged."""
+    """Returns what notices the mutant; fails where nothing does and it has not been judged."""
     changed = folder / source.name
     changed.write_text(text)
     mutant = replace(block, sources=[changed if s == source else s for s in block.sources])
@@ -107,6 +107,6 @@ def run_mutant(folder, block, source, text, what, judged, run_test):
         except Failure:
             return {"noticed": f"test {test.name}"}
     if judged:
-        return {"noticed": "no one; judged in survivors.toml"}
+        return {"noticed": "nothing; judged in survivors.toml"}
     raise Failure(f"{what}: no proof and no test of {block.name} notices it. Strengthen one, or judge it in "
                   f"fabric/survivors.toml.{log(folder)}")

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Installs packages of this system with its own apt. An index that cannot be read stops nothing that can be had otherwise:
-# apt continues with the lists that are there.
+# Installs packages of this system with its own apt. An index that cannot be read stops nothing that can be had
+# otherwise: apt continues with the lists that are there.
 # Sourced after lib.sh.
 
 readonly apt_log=$TACTUS_BUILD/setup/apt.log

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Gets packages of Debian's archive that are unpacked or installed by name of file: first those of setup/packages.lock, by
-# path and without any index, from the mirror that this system's apt sources name. Only where one is gone from there are the
-# signed indexes asked for another version.
+# Gets packages of Debian's archive that are unpacked or installed by name of file: first those of setup/packages.lock,
+# by path and without any index, from the mirror that this system's apt sources name. Only where one is gone from there
+# are the signed indexes asked for another version.
 # Sourced after lib.sh.
 
 readonly lock_file=${TACTUS_PACKAGES_LOCK:-$TACTUS_ROOT/setup/packages.lock}
@@ -26,8 +26,8 @@ has_hash() {
     [ -r "$1" ] && [ "$(stat -c %s "$1")" = "$2" ] && [ "$(sha256sum <"$1")" = "$3  -" ]
 }
 
-# archive_source SUITE: how apt reaches the archive of a suite, as `apt_source` prints it: that of the suite if the system's sources
-# name it, otherwise that of the system's own release, which is the same archive.
+# archive_source SUITE: how apt reaches the archive of a suite, as `apt_source` prints it: that of the suite if the
+# system's sources name it, otherwise that of the system's own release, which is the same archive.
 archive_source() {
     local release source=
     [ -n "${TACTUS_DEBIAN_MIRROR:-}" ] || [ "$(os_field ID)" = debian ] || return 0
@@ -61,8 +61,8 @@ no_archive() {
         "Without a network see docs/src/reference/setup.md, \"Without a network\"."
 }
 
-# transfer URI FILE SIZE SHA256: one attempt, which continues with a partial FILE. With apt's own downloader, which is wherever apt
-# is and knows the system's proxies and certificates; elsewhere with curl or wget.
+# transfer URI FILE SIZE SHA256: one attempt, which continues with a partial FILE. With apt's own downloader, which is
+# wherever apt is and knows the system's proxies and certificates; elsewhere with curl or wget.
 transfer() {
     local helper=${TACTUS_APT_HELPER:-/usr/lib/apt/apt-helper}
     case $1 in
@@ -85,7 +85,8 @@ transfer() {
     esac
 }
 
-# why_not FAILED LOG FILE SIZE: in a few words why a transfer did not bring the right file. FAILED: it said that it failed.
+# why_not FAILED LOG FILE SIZE: in a few words why a transfer did not bring the right file. FAILED: it said that it
+# failed.
 why_not() {
     local found=
     if [ -n "$1" ]; then
@@ -101,8 +102,8 @@ why_not() {
     printf '%s' "$found"
 }
 
-# download URI FILE SIZE SHA256: gets the file whole and right, or leaves a part that the next attempt continues. Returns GONE
-# where the mirror does not have it; otherwise `download_error` has the reason.
+# download URI FILE SIZE SHA256: gets the file whole and right, or leaves a part that the next attempt continues.
+# Returns GONE where the mirror does not have it; otherwise `download_error` has the reason.
 download() {
     local uri=$1 file=$2 size=$3 hash=$4 attempt failed whole part=$2.part log=$2.log
     download_error=
@@ -137,8 +138,8 @@ download() {
     return 1
 }
 
-# get PACKAGE VERSION ARCHITECTURE SUITE PATH SIZE SHA256: puts the package into the cache unless it is there; `got` is its
-# file. Returns GONE where no mirror of the system's sources has it.
+# get PACKAGE VERSION ARCHITECTURE SUITE PATH SIZE SHA256: puts the package into the cache unless it is there; `got` is
+# its file. Returns GONE where no mirror of the system's sources has it.
 get() {
     local package=$1 version=$2 arch=$3 suite=$4 path=$5 size=$6 hash=$7 uri code gone='' errors=()
     got=$debs/$(deb_name "$package" "$version" "$arch")
@@ -195,7 +196,8 @@ private_apt() {
         -o APT::Sandbox::User="$(id -un)" -o Acquire::Retries=3 "$@"
 }
 
-# read_index SUITE ARCHITECTURE: reads the signed index of a suite from the system's mirror. apt checks its signature, hashes and age.
+# read_index SUITE ARCHITECTURE: reads the signed index of a suite from the system's mirror. apt checks its signature,
+# hashes and age.
 read_index() {
     local suite=$1 arch=$2 source log=$TACTUS_BUILD/setup/index.log
     index_error="this system's apt sources name no archive of it"
@@ -219,8 +221,8 @@ read_index() {
     fi
 }
 
-# in_index PACKAGE: the package's `package version architecture path size sha256` in the index that was read last; nothing where
-# it is not in there.
+# in_index PACKAGE: the package's `package version architecture path size sha256` in the index that was read last;
+# nothing where it is not in there.
 in_index() {
     private_apt apt-cache show --no-all-versions "$1" 2>/dev/null | awk '
         /^$/ { exit }
@@ -231,8 +233,8 @@ in_index() {
         }'
 }
 
-# wanted_of PACKAGE: the pattern to look for in an index. The kernel's package is called after its version; another one depends on
-# the newest.
+# wanted_of PACKAGE: the pattern to look for in an index. The kernel's package is called after its version; another one
+# depends on the newest.
 wanted_of() {
     case $1 in
     linux-image-*-riscv64) private_apt apt-cache depends linux-image-riscv64 2>/dev/null |
@@ -241,8 +243,9 @@ wanted_of() {
     esac
 }
 
-# other_version SET PACKAGE VERSION ARCHITECTURE SUITE: gets another version of a package that is gone, by the signed index of its
-# suite or of those beside it. Prints nothing; `got` is the file, `got_version` its `package version architecture suite path size sha256`.
+# other_version SET PACKAGE VERSION ARCHITECTURE SUITE: gets another version of a package that is gone, by the signed
+# index of its suite or of those beside it. Prints nothing; `got` is the file, `got_version` its
+# `package version architecture suite path size sha256`.
 other_version() {
     local package=$2 version=$3 arch=$4 suite=$5 base=${5%-backports} other found index_arch=$4 tried=()
     [ "$arch" != all ] || index_arch=$(dpkg --print-architecture 2>/dev/null || echo amd64)
@@ -278,8 +281,8 @@ consequence() {
     esac
 }
 
-# get_set SET MANIFEST: puts the packages of a set into the cache, and records `package version sha256 file` of each in MANIFEST, with
-# a note where it is not the one of packages.lock.
+# get_set SET MANIFEST: puts the packages of a set into the cache, and records `package version sha256 file` of each in
+# MANIFEST, with a note where it is not the one of packages.lock.
 get_set() {
     local set=$1 recorded=$2 package version arch suite path size hash code
     mkdir -p "$(dirname "$recorded")"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `make bench` and `make bench-quick`: runs all experiments, or those named, one after the other, all of them even when one
-# fails. It ends with a list of how each went and of what is not as it should be. Exit code 1 when any failed.
+# `make bench` and `make bench-quick`: runs all experiments, or those named, one after the other, all of them even when
+# one fails. It ends with a list of how each went and of what is not as it should be. Exit code 1 when any failed.
 #
 # usage: bench.sh quick|default [NAME...]
 #

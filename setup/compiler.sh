@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Gets the C compiler of the guests: the version that setup/packages.lock names, by path, so that guests in C are the same bytes, and
-# runs have the same trace hash, on every machine, whichever version its distribution has. Unpacked, not installed; Cargo hands
-# it to the guests' build scripts as TACTUS_CROSS (build/setup/paths.toml).
+# Gets the C compiler of the guests: the version that setup/packages.lock names, by path, so that guests in C are the
+# same bytes, and runs have the same trace hash, on every machine, whichever version its distribution has. Unpacked, not
+# installed; Cargo hands it to the guests' build scripts as TACTUS_CROSS (build/setup/paths.toml).
 #
-# Where this system's own compiler is of that version it is taken as it is. Where packages.lock names none for this kind of
-# machine, or it does not run here, the system's own does, of another version, and with another hash.
+# Where this system's own compiler is of that version it is taken as it is. Where packages.lock names none for this kind
+# of machine, or it does not run here, the system's own does, of another version, and with another hash.
 #
 # Leaves build/setup/gcc/cross: what to put before `gcc` to call it.
 set -euo pipefail

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # Makes a disk with Debian's root file system for riscv64, unmodified, for a VM with a disk (systems/debian.toml).
 #
-# The packages are those of the set `debian` in setup/packages.lock, fetched by path and checked by hash. They are only unpacked
-# here. A QEMU of its own then boots the Linux guest's kernel from the disk and has Debian's dpkg install them
+# The packages are those of the set `debian` in setup/packages.lock, fetched by path and checked by hash. They are only
+# unpacked here. A QEMU of its own then boots the Linux guest's kernel from the disk and has Debian's dpkg install them
 # (guests/debian/second-stage): it takes no rights on this machine, and none of its programs can run those of riscv64.
 #
 # usage: debian.sh
 #
-# Leaves in build/debian: disk.img (ext4, 2 GiB, sparse), key and key.pub (what ssh logs in as root with), known_hosts (the
-# guest's own key), password (root's, on the console), manifest.txt (the packages). Keys and password are made here, at
-# random; setup/debian.sh makes no new ones where there are some. A disk that is up to date stays as it is; `rm -r build/debian` makes all anew.
+# Leaves in build/debian: disk.img (ext4, 2 GiB, sparse), key and key.pub (what ssh logs in as root with), known_hosts
+# (the guest's own key), password (root's, on the console), manifest.txt (the packages). Keys and password are made
+# here, at random; setup/debian.sh makes no new ones where there are some. A disk that is up to date stays as it is;
+# after `rm -r build/debian` all is made again.
 #
 # Expects that `setup/setup.sh debian` has run.
 set -euo pipefail
@@ -25,7 +26,8 @@ readonly out=$TACTUS_BUILD/debian
 readonly manifest=$out/manifest.txt made=$out/fingerprint root=$out/root
 # Of the disk. 500 MB are used.
 readonly mib=2048
-# Seconds of the host for the second stage. It takes 15 minutes of a core: past this it hangs, or the machine is overloaded.
+# Seconds of the host for the second stage. It takes 15 minutes of a core: past this it hangs, or the machine is
+# overloaded.
 readonly patience=7200
 
 # Everything that the disk depends on.
@@ -67,8 +69,8 @@ plain() {
     (cd "$out/members" && ar x "$1" && xz -d data.tar.xz && ar rcD "$2" debian-binary control.tar.* data.tar)
 }
 
-# first_stage: the packages' files in a folder, as far as programs need them to run before dpkg has installed them, and what
-# the second stage needs beside.
+# first_stage: the packages' files in a folder, as far as programs need them to run before dpkg has installed them, and
+# what the second stage needs beside.
 first_stage() (
     local package name
     rm -rf "$root" "$out/packages"

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# `make demo-debian`: Debian with systemd and FreeRTOS on one hart, on QEMU. Waits until ssh answers, works in Debian by ssh
-# (apt, dpkg, fio), switches it off, and prints figures of both. Fails where a step does, or FreeRTOS has missed a deadline.
+# `make demo-debian`: Debian with systemd and FreeRTOS on one hart, on QEMU. Waits until ssh answers, works in Debian by
+# ssh (apt, dpkg, fio), switches it off, and prints figures of both. Fails where a step does, or FreeRTOS has missed a
+# deadline.
 #
 # usage: demo-debian.sh
 #
-# Expects that `setup/setup.sh demo-debian` and setup/build.sh have run. Works on a copy of build/debian/disk.img, so that each
-# demo begins with the same disk; leaves it, the run's output and report in build/demo-debian.
+# Expects that `setup/setup.sh demo-debian` and setup/build.sh have run. Works on a copy of build/debian/disk.img, so
+# that each demo begins with the same disk; leaves it, the run's output and report in build/demo-debian.
 set -euo pipefail
 # shellcheck source=setup/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

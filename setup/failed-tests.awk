@@ -1,6 +1,6 @@
-# Lists what failed in the output of `cargo test` or of fabric/flow.py, one a line: its name, a tab, and the command that runs
-# it alone. Prints nothing where no single test failed, as when something does not compile. `options` are options of cargo, and
-# `also` one of the tests' program, that they ran with, if any; each ends with a blank.
+# Lists what failed in the output of `cargo test` or of fabric/flow.py, one a line: its name, a tab, and the command
+# that runs it alone. Prints nothing where no single test failed, as when something does not compile. `options` are
+# options of cargo, and `also` one of the tests' program, that they ran with, if any; each ends with a blank.
 
 # Quotes a word for the shell where it needs that.
 function quoted(word) {
@@ -11,8 +11,8 @@ function quoted(word) {
 
 { gsub(/\033\[[0-9;]*m/, "") }
 
-# libtest lists the names of a program's failed tests at the end, indented, below the last line `failures:`. The first such
-# line begins the tests' own output, in which there may be others.
+# libtest lists the names of a program's failed tests at the end, indented, below the last line `failures:`. The first
+# such line begins the tests' own output, in which there may be others.
 $0 == "failures:" { listing = 1; count = 0; next }
 listing && /^    [^ ]/ { failed[++count] = substr($0, 5); next }
 listing && $0 != "" { listing = 0 }
@@ -28,8 +28,8 @@ listing && $0 != "" { listing = 0 }
     listing = 0
 }
 
-# A job of the fabric's flow: what it does, its block, and what else tells it from others. The jobs beside it that have passed
-# are not run again.
+# A job of the fabric's flow: what it does, its block, and what else tells it from others. The jobs beside it that have
+# passed are not run again.
 /^  FAILED   (lint|test|prove|synth) / {
     name = $0
     sub(/^  FAILED   /, "", name)

@@ -4,8 +4,8 @@
 
 TACTUS_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 TACTUS_BUILD=${TACTUS_BUILD:-$TACTUS_ROOT/build}
-# What every clone of this user shares: downloads, which are only used after their hash was checked, and, in `fabric`, results
-# of the fabric's jobs (fabric/jobs.py).
+# What every clone of this user shares: downloads, which are only used after their hash was checked, and, in `fabric`,
+# results of the fabric's jobs (fabric/jobs.py).
 TACTUS_CACHE=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/tactus
 export TACTUS_ROOT TACTUS_BUILD TACTUS_CACHE
 
@@ -58,7 +58,8 @@ version_at_least() {
     [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]
 }
 
-# quietly LOG COMMAND...: runs a command with its output in LOG, shown only if it fails. For commands of a second or two.
+# quietly LOG COMMAND...: runs a command with its output in LOG, shown only if it fails. For commands of a second or
+# two.
 quietly() {
     local log=$1
     shift
@@ -69,7 +70,8 @@ quietly() {
     fi
 }
 
-# Time without a word where the output is no terminal: on a busy machine it is a little longer. The tests are less patient.
+# Time without a word where the output is no terminal: on a busy machine it is a little longer. The tests are less
+# patient.
 readonly heartbeat_seconds=${TACTUS_HEARTBEAT_SECONDS:-6}
 
 # log_status LOG: the last line of a log, as the progress of a command.
@@ -89,9 +91,9 @@ file_status() {
     printf '%d of %d kB (%d %%)' $((have / 1000)) $((($2 + 999) / 1000)) $((have * 100 / ($2 + 1)))
 }
 
-# heartbeat WHAT STATUS...: reports the running step and its duration, until `heartbeat_end`: on a terminal in one line that is
-# written over, elsewhere in a line every few seconds. STATUS is a command that prints what it does now. Runs beside
-# this shell and ends with it.
+# heartbeat WHAT STATUS...: reports the running step and its duration, until `heartbeat_end`: on a terminal in one line
+# that is written over, elsewhere in a line every few seconds. STATUS is a command that prints what it does now. Runs
+# beside this shell and ends with it.
 heartbeat() {
     local what=$1 owner=$BASHPID live='' begin last status
     shift
@@ -132,7 +134,8 @@ watched() {
     return "$code"
 }
 
-# has_environment NAME REQUIREMENTS: whether the Python environment build/setup/NAME is whole and has what REQUIREMENTS pins.
+# has_environment NAME REQUIREMENTS: whether the Python environment build/setup/NAME is whole and has what REQUIREMENTS
+# pins.
 has_environment() {
     cmp -s "$2" "$TACTUS_BUILD/setup/$1/requirements.txt"
 }
@@ -142,7 +145,8 @@ environment_is_whole() {
     cp "$2" "$TACTUS_BUILD/setup/$1/requirements.txt"
 }
 
-# make_environment NAME REQUIREMENTS WHAT: makes a Python environment in build/setup/NAME with exactly what REQUIREMENTS pins.
+# make_environment NAME REQUIREMENTS WHAT: makes a Python environment in build/setup/NAME with exactly what REQUIREMENTS
+# pins.
 make_environment() {
     local into=$TACTUS_BUILD/setup/$1 requirements=$2 what=$3 interpreter version
     local venv_log=$TACTUS_BUILD/setup/python.log pip_log=$TACTUS_BUILD/setup/pip.log
@@ -163,8 +167,8 @@ make_environment() {
         "${requirements#"$TACTUS_ROOT/"} does not name all that is needed (above)" "Report this: it should be complete."
 }
 
-# Options of cargo for tests with the board's checks, of overflow and of the standard library's preconditions. Cargo.toml leaves
-# them out where systems run on the board.
+# Options of cargo for tests with the board's checks, of overflow and of the standard library's preconditions.
+# Cargo.toml leaves them out where systems run on the board.
 # shellcheck disable=SC2034
 readonly board_checks=(--config profile.dev.package.tactus-board.overflow-checks=true
     --config profile.dev.package.tactus-board.debug-assertions=true)

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Gets the Linux guest: Debian's riscv64 kernel, unmodified, and the few programs its initramfs is made of.
 #
-# The packages are those of setup/packages.lock, fetched by path and checked by hash (setup/archive.sh); which these were in
-# the end is recorded in build/linux/manifest.txt. They are unpacked, not installed.
+# The packages are those of setup/packages.lock, fetched by path and checked by hash (setup/archive.sh); which these
+# were in the end is recorded in build/linux/manifest.txt. They are unpacked, not installed.
 #
 # The guest's own programs (guests/linux/*.c) are compiled by the C compiler that setup/compiler.sh gets.
 #
-# Leaves build/linux/Image, build/linux/initramfs.cpio, build/linux/initramfs-disk.cpio (the same with the drivers of a disk
-# and a network card) and build/linux/manifest.txt.
+# Leaves build/linux/Image, build/linux/initramfs.cpio, build/linux/initramfs-disk.cpio (the same with the drivers of a
+# disk and a network card) and build/linux/manifest.txt.
 set -euo pipefail
 # shellcheck source=setup/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Renews setup/packages.lock: for each of its packages the version that the signed index of its suite has now, with path,
-# size and SHA-256. An index that cannot be read whole changes nothing. Shows what changes; the figures in the
+# Renews setup/packages.lock: for each of its packages the version that the signed index of its suite has now, with
+# path, size and SHA-256. An index that cannot be read whole changes nothing. Shows what changes; the figures in the
 # documentation and the README's trace hash belong to the old versions and are to be measured again.
 #
-# usage: lock.sh [SET...]     all sets unless told: linux, opensbi, cells, qemu-bookworm, qemu-trixie, gcc-amd64, gcc-arm64,
-#                             debian
+# usage: lock.sh [SET...]     all sets unless told: linux, opensbi, cells, qemu-bookworm, qemu-trixie, gcc-amd64,
+#                             gcc-arm64, debian
 #
 # The set debian is made from guests/debian/packages: those, the essential ones, and all that they depend on.
 #

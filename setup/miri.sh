@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Runs the tests of the hypervisor's library, of `policy` and of `abi` under Miri, which finds undefined behaviour: wrong pointers,
-# references that alias, data races. Part of `make soak`; gets Miri first where it is missing.
+# Runs the tests of the hypervisor's library, of `policy` and of `abi` under Miri, which finds undefined behaviour:
+# wrong pointers, references that alias, data races. Part of `make soak`; gets Miri first where it is missing.
 #
 # usage: miri.sh
 #
-# Expects that `make setup` has run. Miri is a component of nightly toolchains alone, and takes some hundred times as long as the
-# processor: random tests take few cases each, and those whose cases are millions stay out.
+# Expects that `make setup` has run. Miri is a component of nightly toolchains alone, and takes some hundred times as
+# long as the processor: random tests take few cases each, and those whose cases are millions stay out.
 set -euo pipefail
 # shellcheck source=setup/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

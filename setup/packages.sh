@@ -13,8 +13,8 @@
 # usage: packages.sh [GROUP...]     all of them unless told
 #
 # What is there already in a good enough version stays as it is. The system's apt configuration is only read: where a
-# suite is needed that it does not name (Debian 12 has too old a QEMU; its backports have a new one), the packages come by
-# path (setup/archive.sh), or from a temporary source that is derived from the system's own.
+# suite is needed that it does not name (Debian 12 has too old a QEMU; its backports have a new one), the packages come
+# by path (setup/archive.sh), or from a temporary source that is derived from the system's own.
 set -euo pipefail
 # shellcheck source=setup/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -33,9 +33,9 @@ qemu_version() {
     qemu-system-riscv64 --version 2>/dev/null | sed -n 's/.*version \([0-9.]*\).*/\1/p' | head -n 1
 }
 
-# Whether machine mode can write mstatus.MPV, as the firmware does when it passes a guest's exception to the hypervisor. QEMU 10.0.13 and
-# 11.1.3 ignore the write ("do not allow mstatus MPV/GVA writes"): the machine then goes on in VS-mode at the hypervisor's trap vector.
-# The program is qemu-mpv.S. Asked once of each QEMU.
+# Whether machine mode can write mstatus.MPV, as the firmware does when it passes a guest's exception to the hypervisor.
+# QEMU 10.0.13 and 11.1.3 ignore the write ("do not allow mstatus MPV/GVA writes"): the machine then goes on in VS-mode
+# at the hypervisor's trap vector. The program is qemu-mpv.S. Asked once of each QEMU.
 qemu_writes_mpv() {
     local program known=$TACTUS_BUILD/setup/qemu-writes-mpv id
     program=$(command -v qemu-system-riscv64)
@@ -51,12 +51,14 @@ qemu_present() {
     have qemu-system-riscv64 && version_at_least "$(qemu_version)" "$qemu_minimum" && qemu_writes_mpv
 }
 
-# Whether Python can make environments, and cocotb can embed it: it needs its shared library, which comes with the headers.
+# Whether Python can make environments, and cocotb can embed it: it needs its shared library, which comes with the
+# headers.
 python_present() {
     "$(system_python)" -c 'import ensurepip, os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null
 }
 
-# candidate PACKAGE: version that apt would install from the system's own sources, without epoch; empty when there is none.
+# candidate PACKAGE: version that apt would install from the system's own sources, without epoch; empty when there is
+# none.
 candidate() {
     LC_ALL=C apt-cache policy "$1" 2>/dev/null | sed -n 's/^  Candidate: //p' | sed 's/^(none)$//; s/^[0-9]*://'
 }
@@ -67,8 +69,8 @@ no_rights() {
         "As root run: $TACTUS_ROOT/setup/packages.sh ${groups[*]}" "then \`make setup\` again."
 }
 
-# install_locked_qemu WHY [OPTION...]: QEMU for this release by the files that packages.lock names. Fails where it names none for this
-# machine, or one is gone.
+# install_locked_qemu WHY [OPTION...]: QEMU for this release by the files that packages.lock names. Fails where it names
+# none for this machine, or one is gone.
 install_locked_qemu() {
     local why=$1 set package version arch suite path size hash machine files=()
     shift

@@ -1,12 +1,19 @@
 #!/usr/bin/env python3
-"""Checks the text of all Markdown pages, as CONTRIBUTING.md ("Text") describes it: no line of more than 120 characters,
-text right below a page's title, and none of the words that are not used. Code, tables and the targets of links are not
-checked.
+"""Checks the text of all Markdown pages and of the comments of all code, as CONTRIBUTING.md ("Text") describes it.
 
 usage: prose.py [--shrink]
 
-Pages that are not converted yet are in setup/prose-unconverted.txt with their number of findings, which may only
-shrink. `--shrink` writes the present numbers there, if none has grown. Exit code 1 when there is a finding.
+A page has no line of more than 120 characters, text right below its title, and none of the words that are not used.
+Code, tables and the targets of links are not checked.
+
+A comment has none of these words either, and a line of nothing but a comment at most 120 characters, 100 in
+SystemVerilog. That goes for Rust, C, C++, assembler, linker scripts, SystemVerilog, Python, shell, awk and TOML. Of
+Python's texts in three quotes and of SystemRDL's descriptions only the words are checked. A word that has to be quoted
+is written as code, in backquotes. Generated files and the fuzzers' corpus are left out.
+
+A finding is a line `FILE:LINE: MESSAGE`. Pages that are not converted yet are in setup/prose-unconverted.txt with their
+number of findings, which may only shrink. `--shrink` writes the present numbers there, if none has grown. Exit code 1
+when there is a finding.
 """
 
 import re
@@ -29,11 +36,33 @@ WORDS = {
     r"contradictions?": "error, conflict",
     r"goes elsewhere|gone elsewhere": "is migrated, is stale",
 }
-WORD = re.compile(r"\b(" + "|".join(f"(?:{word})" for word in WORDS) + r")\b", re.IGNORECASE)
+# What may be between two words of a comment: a line break and a mark of comments, too.
+GAP = r"[\s/*#!]+"
+WORD = re.compile(r"\b(" + "|".join(f"(?:{word})" for word in WORDS).replace(" ", GAP) + r")\b", re.IGNORECASE)
+
+# What is a comment of each language, `comment` or, where its width does not count, `text`. Strings are matched as well,
+# so that nothing in them begins a comment.
+STRING = r'"(?:\\.|[^"\\])*"'
+C = re.compile(rf"""(?P<comment>//[^\n]*|/\*.*?\*/)|\br(#*)".*?"\2|{STRING}|'(?:\\[^'\n]+|[^\\'\n])'""", re.DOTALL)
+ASSEMBLER = re.compile(r"""(?P<comment>//[^\n]*|/\*.*?\*/|(?<!\S)#(?!\S)[^\n]*)|"(?:\\.|[^"\\\n])*["]""", re.DOTALL)
+SHELL = re.compile(r"(?P<comment>(?<!\S)#(?![^\s#])[^\n]*)")
+PYTHON = re.compile(rf'{SHELL.pattern}|(?P<text>""".*?""")', re.DOTALL)
+RDL = re.compile(rf"(?P<comment>//[^\n]*)|(?P<text>{STRING})", re.DOTALL)
+LANGUAGES = {
+    **dict.fromkeys((".rs", ".c", ".h", ".cpp", ".ld", ".x", ".sv", ".svh"), C),
+    **dict.fromkeys((".S", ".inc"), ASSEMBLER),
+    **dict.fromkeys((".sh", ".awk", ".toml"), SHELL),
+    **dict.fromkeys((".py", ".pyi"), PYTHON),
+    ".rdl": RDL,
+}
+WIDTHS = {".sv": 100, ".svh": 100}
+# What `fabric/flow.py regs` writes; and inputs of the fuzzers.
+LEFT_OUT = re.compile(r"fabric/generated/|fabric/registers/src/[^/]+/|fuzz/corpus/")
 
 
 def advice(word: str) -> str:
     """What to write in place of a word."""
+    word = re.sub(GAP, " ", word)
     return next(advice for pattern, advice in WORDS.items() if re.fullmatch(pattern, word, re.IGNORECASE))
 
 
@@ -65,13 +94,50 @@ def findings(text: str) -> list[tuple[int, str]]:
     return found
 
 
+def is_code(text: str, at: int) -> bool:
+    """Whether a place of a comment is in a block of code, as documentation has it, or between backquotes."""
+    if len(re.findall(r"^\s*//[/!]\s*(?:```|~~~)", text[:at], re.MULTILINE)) % 2:
+        return True
+    begin = text.rfind("\n", 0, at) + 1
+    line = text[begin:].split("\n", 1)[0]
+    return any(span.start() <= at - begin < span.end() for span in re.finditer(r"`[^`]*`", line))
+
+
+def comment_findings(text: str, suffix: str) -> list[tuple[int, str]]:
+    """The findings in the comments of a source, each with its line."""
+    width = WIDTHS.get(suffix, WIDTH)
+    words = list(WORD.finditer(text))
+    wide = [] if suffix == ".rdl" else list(re.finditer(rf"^.{{{width + 1},}}$", text, re.MULTILINE))
+    if not words and not wide:
+        return []
+    found = []
+    comments = [match for match in LANGUAGES[suffix].finditer(text) if match.lastgroup]
+    for word in words:
+        if any(part.start() <= word.start() < part.end() for part in comments) and not is_code(text, word.start()):
+            found.append((word.start(), f"`{re.sub(GAP, ' ', word[0])}` is not used; {advice(word[0])}"))
+    for line in wide:
+        begin = line.start() + len(line[0]) - len(line[0].lstrip())
+        if not any(part.start() <= begin < part.end() for part in comments if part.lastgroup == "comment"):
+            continue
+        prose = re.sub(r"^[/*#!]+ ?", "", line[0].lstrip())
+        # Tables, blocks of code, and what cannot be broken.
+        if prose.startswith(("|", "    ")) or " " not in prose.strip() or is_code(text, line.start()):
+            continue
+        if len(re.sub(r"\]\([^)]*\)", "]", line[0])) > width:
+            message = f"a comment of {len(line[0])} characters; break the line after at most {width}"
+            found.append((line.start(), message))
+    return [(text.count("\n", 0, at) + 1, finding) for at, finding in sorted(found)]
+
+
 def main() -> int:
     files = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", "*.md"],
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
         cwd=ROOT, capture_output=True, text=True, check=True,
     ).stdout.split("\0")
+    files = [file for file in sorted(set(filter(None, files))) if (ROOT / file).is_file()]
     # Of the book's table of contents mdBook defines the form.
-    pages = [page for page in sorted(filter(None, files)) if not page.endswith("SUMMARY.md") and (ROOT / page).is_file()]
+    pages = [file for file in files if file.endswith(".md") and not file.endswith("SUMMARY.md")]
+    sources = [file for file in files if Path(file).suffix in LANGUAGES and not LEFT_OUT.match(file)]
     lines = [line for line in UNCONVERTED.read_text().splitlines() if line and not line.startswith("#")]
     allowed = {page: int(count) for page, count in (line.rsplit(maxsplit=1) for line in lines)}
     counts = {}
@@ -93,12 +159,19 @@ def main() -> int:
     for page in sorted(allowed.keys() - set(pages)):
         failed = True
         print(f"{page}: not there any more; remove it from {UNCONVERTED.relative_to(ROOT)}")
+    in_comments = 0
+    for source in sources:
+        for number, finding in comment_findings((ROOT / source).read_text(), Path(source).suffix):
+            in_comments += 1
+            print(f"{source}:{number}: {finding}")
+    failed = failed or in_comments > 0
     if "--shrink" in sys.argv and not failed:
         head = [line for line in UNCONVERTED.read_text().splitlines() if line.startswith("#")]
         body = [f"{page} {count}" for page, count in counts.items()]
         UNCONVERTED.write_text("\n".join(head + body) + "\n")
     left = sum(counts.values())
-    print(f"prose: {len(pages) - len(counts)} of {len(pages)} pages are clean; {left} findings in the others", file=sys.stderr)
+    print(f"prose: {len(pages) - len(counts)} of {len(pages)} pages are clean; {left} findings in the others; "
+          f"{in_comments} in the comments of {len(sources)} sources", file=sys.stderr)
     return int(failed)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Gets what the Python package (`python/`) is built, linted and tested with: a Python environment in build/setup/package, with
-# maturin, ruff, mypy, pytest, and the libraries that take the package's tables, at the versions that
-# setup/requirements-package.txt pins.
+# Gets what the Python package (`python/`) is built, linted and tested with: a Python environment in
+# build/setup/package, with maturin, ruff, mypy, pytest, and the libraries that take the package's tables, at the
+# versions that setup/requirements-package.txt pins.
 #
 # Python itself is setup/packages.sh's. pip takes the index that it is configured with.
 set -euo pipefail

@@ -1,5 +1,5 @@
-# Whether machine mode can write mstatus.MPV: sets the bit, reads it back, and ends QEMU's machine `virt` by its test device
-# with exit code 0, or with 23 where the write is ignored. A failure of QEMU itself has another code.
+# Whether machine mode can write mstatus.MPV: sets the bit, reads it back, and ends QEMU's machine `virt` by its test
+# device with exit code 0, or with 23 where the write is ignored. A failure of QEMU itself has another code.
 #
 # qemu-mpv.bin is this program: set-up needs it before there is an assembler, and the tool has it inside. A test of
 # tactus/tests/refusal.rs compares the two.

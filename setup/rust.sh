@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Makes sure that plain `cargo`, called anywhere in this clone, builds for the host and for the bare-metal target.
 #
-# First choice: rustup with the toolchain, components and target that rust-toolchain.toml pins. Where there is no rustup and no
-# Rust, rustup itself comes from the system's packages (Debian 13 and later), or, where RUSTUP_UPDATE_ROOT names a mirror of it, from
-# there into Cargo's folder of the user (~/.cargo), in the version and with the hash below. No file of the user's shell is changed.
-# Where neither has it, or it cannot download: the distribution's packaged compiler. It comes without libraries for the
-# target, so core and alloc are built once, from the packaged source, into build/rust, and a generated
-# build/setup/cargo.toml, which .cargo/config.toml includes where it exists, points cargo there.
+# First choice: rustup with the toolchain, components and target that rust-toolchain.toml pins. Where there is no rustup
+# and no Rust, rustup itself comes from the system's packages (Debian 13 and later), or, where RUSTUP_UPDATE_ROOT names
+# a mirror of it, from there into Cargo's folder of the user (~/.cargo), in the version and with the hash below. No file
+# of the user's shell is changed. Where neither has it, or it cannot download: the distribution's packaged compiler. It
+# comes without libraries for the target, so core and alloc are built once, from the packaged source, into build/rust,
+# and a generated build/setup/cargo.toml, which .cargo/config.toml includes where it exists, points cargo there.
 #
 # TACTUS_RUST=rustup or TACTUS_RUST=distribution allows only that one.
 set -euo pipefail
@@ -27,10 +27,12 @@ name_sysroot() {
 }
 name_sysroot
 readonly logs=$TACTUS_BUILD/setup
-# The distribution's compiler of that name follows Debian's web browsers and is newer than its `rustc`. All of one version.
+# The distribution's compiler of that name follows Debian's web browsers and is newer than its `rustc`. All of one
+# version.
 readonly packages=(rustc-web cargo-web rust-web-src rust-web-clippy rustfmt-web)
 readonly linked=tactus-distribution
-# The installer of rustup: version, and of each machine its size and SHA-256. RUSTUP_UPDATE_ROOT names a mirror, as for rustup itself.
+# The installer of rustup: version, and of each machine its size and SHA-256. RUSTUP_UPDATE_ROOT names a mirror, as for
+# rustup itself.
 readonly rustup_version=1.29.0 rustup_root=${RUSTUP_UPDATE_ROOT:-}
 declare -rA rustup_installer=(
     [x86_64]="20838840 4acc9acc76d5079515b46346a485974457b5a79893cfb01112423c89aeb5aa10"
@@ -64,7 +66,8 @@ rustup_complete() {
     [ -x "$root/bin/cargo-clippy" ] && [ -x "$root/bin/rustfmt" ]
 }
 
-# install_rustup: gets rustup itself, without a toolchain. Fails where there is none for this machine, or it cannot be had.
+# install_rustup: gets rustup itself, without a toolchain. Fails where there is none for this machine, or it cannot be
+# had.
 install_rustup() {
     if [ -n "$rustup_root" ]; then download_rustup; else install_packaged_rustup; fi
 }
@@ -125,8 +128,8 @@ fallback_complete() {
     grep -qsF "$sysroot" "$config" && [ -x "$sysroot/bin/rust-lld" ]
 }
 
-# The linker of the compiler's own LLVM release, as rustup's toolchains bring theirs: older ones of the distribution do not
-# know what the compiler and gcc ask of them (linker relaxation).
+# The linker of the compiler's own LLVM release, as rustup's toolchains bring theirs: older ones of the distribution do
+# not know what the compiler and gcc ask of them (linker relaxation).
 lld() {
     printf 'lld-%s' "$(/usr/bin/rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')"
 }
@@ -223,7 +226,7 @@ main() {
                 "Check the network (RUSTUP_DIST_SERVER names a mirror), then run \`make setup\` again."
             warn "rustup could not install Rust $channel (above); taking the distribution's Rust instead"
         elif [ "$allowed" = any ] && complete rustc && version_at_least "$(rustc_version rustc)" "${channel%.*}" && have cargo; then
-            # Somebody's own complete toolchain.
+            # A complete toolchain of the user's own.
             return
         elif [ "$allowed" = any ] && fallback_complete; then
             return

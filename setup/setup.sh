@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# `make setup` and the first step of every other `make` target: installs what is missing on this machine to build, run and
-# test Tactus, as far as it is needed for a purpose. Idempotent: a second run finds everything in place, says nothing and
-# installs nothing.
+# `make setup` and the first step of every other `make` target: installs what is missing on this machine to build, run
+# and test Tactus, as far as it is needed for a purpose. Idempotent: a second run finds everything in place, says
+# nothing and installs nothing.
 #
 # usage: setup.sh [PURPOSE]
 #
@@ -30,7 +30,8 @@ set -euo pipefail
 
 readonly logs=$TACTUS_BUILD/setup
 
-# What a first set-up takes on two cores beside downloads, measured on a bare Debian 12; "to download" where there is nothing yet.
+# What a first set-up takes on two cores beside downloads, measured on a bare Debian 12; "to download" where there is
+# nothing yet.
 case ${1:-all} in
 all) steps=(compilers cross model python qemu scripts tests debian rust gcc firmware linux fabric page package) takes="8 minutes and 1.2 GB to download" ;;
 demo-board) steps=(compilers model rust gcc firmware linux) takes="2 minutes and 400 MB to download" ;;
@@ -79,8 +80,9 @@ fetch_crates() {
     cp Cargo.lock "$logs/Cargo.lock.fetched"
 }
 
-# The guests' texts name the source files of crates, and how long these names are moves what is behind them: for runs to be the same
-# wherever Cargo keeps its crates, the compiler calls that folder by the same name everywhere. Their C compiler is named, too.
+# The guests' texts name the source files of crates, and how long these names are moves what is behind them: for runs to
+# be the same wherever Cargo keeps its crates, the compiler calls that folder by the same name everywhere. Their C
+# compiler is named, too.
 name_paths() {
     local folder target config=$logs/paths.toml flags="" cross
     for folder in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*/; do
@@ -95,7 +97,8 @@ name_paths() {
     mv "$config.new" "$config"
 }
 
-# Packages of the test of the report's page, as its package-lock.json pins them. They contain no browser, and use the system's.
+# Packages of the test of the report's page, as its package-lock.json pins them. They contain no browser, and use the
+# system's.
 get_page_tests() {
     local source=tactus/tests/page page=$logs/page
     # Copied last: where it is the same, all is there.

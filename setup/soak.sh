@@ -94,7 +94,8 @@ while [ "$rounds" -eq 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; do
             exit 1
         fi
     done
-    # Random sets of reservations, judged by a second analysis too, the same way; and the utilisation at which both refuse.
+    # Random sets of reservations, judged by a second analysis too, the same way; and the utilisation at which both
+    # refuse.
     if ! cargo build --quiet --locked --release -p tactus-planning --example verdicts ||
         ! planning/tests/model/compare.py agree 10000 "$rounds" ||
         ! planning/tests/model/compare.py accepted 100000 "$rounds" ||

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# `make test`, `make lint`, `make fabric` and `make docs`: runs the steps of one of them, all even when one fails. It ends with
-# a list of the steps, and of each failed test with the command that runs it alone. Exit code 1 when any failed.
+# `make test`, `make lint`, `make fabric` and `make docs`: runs the steps of one of them, all even when one fails. It
+# ends with a list of the steps, and of each failed test with the command that runs it alone. Exit code 1 when any
+# failed.
 #
 # usage: test.sh [test|lint|fabric|docs [STEP]]
 #
@@ -143,8 +144,8 @@ checked_board() {
     cargo test --quiet --locked --no-fail-fast -p tactus-board "${board_options[@]}"
 }
 
-# The Python package as a clone has it: built in place, with its stubs compared with what was built. Its tests run on real
-# boards; `docs/src/tutorial/python.md` is one of them.
+# The Python package as a clone has it: built in place, with its stubs compared with what was built. Its tests run on
+# real boards; `docs/src/tutorial/python.md` is one of them.
 python_package() {
     local environment=$TACTUS_BUILD/setup/package
     (
@@ -210,7 +211,8 @@ check_links() {
     return $broken
 }
 
-# lints ARGUMENT...: clippy. Its findings fail with the pinned Rust; a newer one has further lints, whose findings are shown.
+# lints ARGUMENT...: clippy. Its findings fail with the pinned Rust; a newer one has further lints, whose findings are
+# shown.
 lints() {
     local deny=(-D warnings) channel
     channel=$(pinned channel)
@@ -235,6 +237,7 @@ lint() {
     fi
     step "lists of failed tests" setup/tests/failed-tests.sh
     step "lints, prose" setup/prose.py
+    step "findings of prose.py" setup/tests/prose.sh
 }
 
 docs() {

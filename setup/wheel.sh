@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Makes the wheel of the Python package, build/dist/tactus-VERSION-cp311-abi3-PLATFORM.whl, and tries it in an empty folder.
+# Makes the wheel of the Python package, build/dist/tactus-VERSION-cp311-abi3-PLATFORM.whl, and tries it in an empty
+# folder.
 #
 # usage: wheel.sh ARTIFACTS LICENCES
 #
-# ARTIFACTS is what `tactus artifacts` has made; the wheel has it, so that it needs nothing else. LICENCES holds the notices of
-# the software of others in it. Expects that `make setup` has run. The same tree in the same place gives the same bytes.
+# ARTIFACTS is what `tactus artifacts` has made; the wheel has it, so that it needs nothing else. LICENCES holds the
+# notices of the software of others in it. Expects that `make setup` has run. The same tree in the same place gives the
+# same bytes.
 set -euo pipefail
 # shellcheck source=setup/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -1,6 +1,6 @@
 /*
- * Tactus's calls for C. abi/src/hypercall.rs and abi/src/map.rs define and explain them; abi/tests/c_header.rs checks that
- * both agree. It needs nothing but a compiler's own headers. Assembler sources get the numbers only.
+ * Tactus's calls for C. abi/src/hypercall.rs and abi/src/map.rs define and explain them; abi/tests/c_header.rs checks
+ * that both agree. It needs nothing but a compiler's own headers. Assembler sources get the numbers only.
  */
 #ifndef TACTUS_H
 #define TACTUS_H
@@ -50,8 +50,8 @@
 #define TACTUS_CALL_BASE 0x30000800
 
 /*
- * Virtual devices of accelerators: that of hardware task n is at TACTUS_ACCELERATOR_BASE + n * 4096. Their slots, for signals
- * and commands between a VM and the device manager: abi/src/accelerator.rs.
+ * Virtual devices of accelerators: that of hardware task n is at TACTUS_ACCELERATOR_BASE + n * 4096. Their slots, for
+ * signals and commands between a VM and the device manager: abi/src/accelerator.rs.
  */
 #define TACTUS_ACCELERATOR_BASE 0x28000000
 
@@ -72,7 +72,10 @@
 
 #include <stdint.h>
 
-/* The result of TACTUS_RT_QUERY. Times in ticks of the `time` CSR. From `release` on: JobRecord of abi/src/hypercall.rs. */
+/*
+ * The result of TACTUS_RT_QUERY. Times in ticks of the `time` CSR. From `release` on: JobRecord of
+ * abi/src/hypercall.rs.
+ */
 struct tactus_rt_status {
     uint64_t period;
     uint64_t budget;
@@ -106,8 +109,8 @@ struct tactus_call {
 _Static_assert(sizeof(struct tactus_call) == 72, "struct tactus_call differs from abi/src/hypercall.rs");
 
 /*
- * The memory that a vCPU and the hypervisor share (abi/src/interrupts.rs): bit n of a set is source n of the PLIC, bit 0 an
- * interrupt from another vCPU. Aligned to its size. The vCPU changes the words by atomic instructions only.
+ * The memory that a vCPU and the hypervisor share (abi/src/interrupts.rs): bit n of a set is source n of the PLIC, bit
+ * 0 an interrupt from another vCPU. Aligned to its size. The vCPU changes the words by atomic instructions only.
  */
 struct tactus_interrupt_page {
     uint64_t pending[2];

@@ -38,8 +38,8 @@ pub mod stat {
 /// not begun: `START` of `fabric/regs/virtual_device.rdl`.
 pub const START: u64 = 8;
 
-/// The register of a virtual device that ends what it computes or was asked to compute, and reads one until nothing of that
-/// can reach memory any more: `END` of `fabric/regs/virtual_device.rdl`.
+/// The register of a virtual device that ends what it computes or was asked to compute, and reads one until nothing of
+/// that can reach memory any more: `END` of `fabric/regs/virtual_device.rdl`.
 pub const END: u64 = 0x28;
 
 /// No region is assigned yet: *IPC_WAIT*.

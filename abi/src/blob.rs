@@ -106,8 +106,8 @@ pub struct Header {
     pub slice_ticks: u64,
     /// Worst-case time of the hypervisor itself, in ticks, which admission includes. See [`Overheads`].
     pub overheads: Overheads,
-    /// An interrupt by what is sent to a real-time vCPU of the hart, or by a device of another VM, in the time of a vCPU
-    /// with a budget: so many ticks later the budget ends, as admission counts for it in `overheads.service`.
+    /// An interrupt by what is sent to a real-time vCPU of the hart, or by a device of another VM, in the time of a
+    /// vCPU with a budget: so many ticks later the budget ends, as admission counts for it in `overheads.service`.
     pub interrupt_ticks: u64,
     /// The same of a way out of a guest and into one, which is a part of each of `overheads`.
     pub way_ticks: u64,
@@ -316,7 +316,8 @@ pub struct Vm {
     pub rt_vcpus: u32,
     /// Most utilisation of its reservations, those of the configuration included, in thousandths of all harts together.
     pub rt_share: u32,
-    /// 1: it may read the counters `cycle` and `instret`, which count what its harts do for others, too; 0: only `time`.
+    /// 1: it may read the counters `cycle` and `instret`, which count what its harts do for others, too; 0: only
+    /// `time`.
     pub counters: u32,
 }
 
@@ -421,8 +422,8 @@ pub struct Region {
 }
 
 impl Region {
-    /// The physical address of the byte at `offset`: of a coloured region, the bits of the cache's index that choose the
-    /// colour are inserted. Increasing, so that different offsets have different addresses.
+    /// The physical address of the byte at `offset`: of a coloured region, the bits of the cache's index that choose
+    /// the colour are inserted. Increasing, so that different offsets have different addresses.
     #[inline(never)]
     pub const fn host_at(&self, offset: u64) -> u64 {
         let within = offset & ((1 << self.run) - 1);

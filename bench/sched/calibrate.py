@@ -16,15 +16,16 @@ from pathlib import Path
 
 PROFILE = Path(__file__).resolve().parent.parent.parent / "profiles" / "soc.toml"
 
-# The costs that are fitted: where they are in the profile, the least that they can be, and how near is near enough. The answer to
-# a read comes at an edge of the fabric's clock, of whose cycle this is half; and where the compiler lays the code decides of a misprediction, 9 cycles, in one of the two operations with an event.
+# The costs that are fitted: where they are in the profile, the least that they can be, and how near is near enough. The
+# answer to a read comes at an edge of the fabric's clock, of whose cycle this is half; and where the compiler lays the
+# code decides of a misprediction, 9 cycles, in one of the two operations with an event.
 COSTS = {
     "GP read": ("fabric", "read", 0, 3.34),
     "GP write": ("fabric", "handover", 0, 1),
     "event": ("fabric-port", "handover", 0, 5),
 }
-# Costs that others than the fabric's users pay as well, so that they stay as they are: what the fit would have of them if they were free is
-# reported and no more.
+# Costs that others than the fabric's users pay as well, so that they stay as they are: what the fit would have of them
+# if they were free is reported and no more.
 HELD = {
     "barrier": (("pipeline", "fence"), 1),
     "coherent read": (("caches", "l2_latency"), 0),

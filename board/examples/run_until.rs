@@ -1,7 +1,7 @@
 //! Runs a program until something holds, continues from there, and prints what its cycles went to.
 //!
-//! The program has two parts, as a small system has: a user's, which counts and calls, and a supervisor of it in M-mode,
-//! which answers the calls and then sleeps until a timer's next tick.
+//! The program has two parts, as a small system has: a user's, which counts and calls, and a supervisor of it in
+//! M-mode, which answers the calls and then sleeps until a timer's next tick.
 //!
 //! `cargo run -p tactus-board --example run_until`
 
@@ -60,7 +60,7 @@ fn program() -> (Vec<u8>, u64) {
     p.ecall();
     p.j(user);
 
-    // The begin: the handler's address; all of memory for the user; ticks count from now; and off to
+    // The start: the handler's address; all of memory for the user; ticks count from now; and off to
     // the user. `mstatus.MPP` is 0, user mode, as at reset.
     let place = p.here();
     p.fill(begin, |p| p.j(place));

@@ -781,7 +781,7 @@ impl Board {
     }
 
     /// Runs until `condition` holds, until `limit`, or until something ends the run before. The condition is asked at
-    /// the begin and whenever another hart may get its turn: after a quantum, or what is left of it when a device or
+    /// the start and whenever another hart may get its turn: after a quantum, or what is left of it when a device or
     /// another hart is concerned, and after 2^20 cycles at most. A run that is ended by its condition continues as if
     /// it had never been interrupted: the same instructions at the same cycles, and the same trace hash.
     ///

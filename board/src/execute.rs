@@ -1,8 +1,8 @@
 //! Running code: the loop that goes from block to block, and what its ops share.
 //!
-//! Each op of a block is a call of its [`Handler`](crate::op::Handler), which ends by calling that of the next op. The compiler makes
-//! such a last call a jump, so that a block runs as one chain of jumps with its operands in registers. The last
-//! op of a block returns the next block, or null when the loop has to look for it. (Where the compiler makes
+//! Each op of a block is a call of its [`Handler`](crate::op::Handler), which ends by calling that of the next op. The
+//! compiler makes such a last call a jump, so that a block runs as one chain of jumps with its operands in registers.
+//! The last op of a block returns the next block, or null when the loop has to look for it. (Where the compiler makes
 //! real calls, as it may without optimisation, they nest no deeper than a block is long.)
 //!
 //! Handlers are compiled once for each [`Variant`] of the board: with and without costs, with and without weak memory.
@@ -125,8 +125,8 @@ pub(crate) fn run<V: Variant>(hart: &mut Hart, machine: &mut Machine, until: u64
                     break;
                 }
                 if V::TIMED && !hart.take_fetched() && machine.charge_fetch(hart, &*block) {
-                    // It has been fetched, and is not to be charged for it again. A block that is made to run once is gone
-                    // when another hart, which may come first, needs one; it is made again.
+                    // It has been fetched, and is not to be charged for it again. A block that is made to run once is
+                    // gone when another hart, which may come first, needs one; it is made again.
                     if machine.once.holds(block) {
                         hart.fetched = hart.pc;
                     } else {
@@ -154,8 +154,8 @@ pub(crate) fn run<V: Variant>(hart: &mut Hart, machine: &mut Machine, until: u64
     }
 }
 
-/// Runs a block from the instruction at `first` on, as far as the budget reaches, of which there has to be some: at least
-/// an instruction.
+/// Runs a block from the instruction at `first` on, as far as the budget reaches, of which there has to be some: at
+/// least an instruction.
 #[cold]
 unsafe fn run_part<V: Variant>(
     hart: &mut Hart,
@@ -168,8 +168,8 @@ unsafe fn run_part<V: Variant>(
         let (cycles, count) = ((*block).cycles, (*block).count as usize);
         let before = (*block).cycles_before(first);
         let mut end = first + 1;
-        // An instruction that begins before the end is carried out, one that would begin there is not, though it may take
-        // no cycle of its own.
+        // An instruction that begins before the end is carried out, one that would begin there is not, though it may
+        // take no cycle of its own.
         while end < count && i64::from((*block).cycles_before(end) - before) < hart.budget {
             end += 1;
         }
@@ -190,8 +190,8 @@ unsafe fn run_part<V: Variant>(
     }
 }
 
-/// Lets a hart that a snapshot left at the instruction at `index` of the block at `begin` continue there, if that is still
-/// where it is.
+/// Lets a hart that a snapshot left at the instruction at `index` of the block at `begin` continue there, if that is
+/// still where it is.
 fn find_resume<V: Variant>(hart: &mut Hart, machine: &mut Machine, begin: u64, index: usize) {
     // Where an interrupt came between, it goes on elsewhere; asking for the page would count as a fetch.
     if hart.pc.wrapping_sub(begin) >= 4 * BLOCK_OPS as u64 || hart.pc / PAGE != begin / PAGE {
@@ -247,8 +247,8 @@ fn find<V: Variant>(hart: &mut Hart, machine: &mut Machine) -> *const Block {
     block
 }
 
-/// Keeps the link only where it leads from a block to one in the same page, virtually (which whoever asked for it has
-/// seen to) and physically.
+/// Keeps the link only where it leads from a block to one in the same page, virtually (which the caller that asked for
+/// it has seen to) and physically.
 fn keep_link(hart: &mut Hart, machine: &Machine, block: *const Block) {
     if !hart.link.is_null() {
         // Safety: with a link, the block that ran last is still there.

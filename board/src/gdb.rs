@@ -283,7 +283,7 @@ impl Server {
                 match self.debuggee.run(limit) {
                     Slice::Over => continue,
                     Slice::Ended(outcome) => return Ok(End::Run(outcome)),
-                    // Nobody is there to be told, and nothing of gdb's is set: all that it can be is a deadlock.
+                    // No gdb is attached, and nothing of gdb's is set: all that it can be is a deadlock.
                     Slice::Stopped(_) => return Ok(End::Run(Outcome::Deadlock)),
                 }
             };

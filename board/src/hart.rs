@@ -507,8 +507,8 @@ impl Hart {
     }
 
     fn number(&mut self, context: &Context) -> u64 {
-        let (number, anew) = self.contexts.number(context);
-        if anew {
+        let (number, restarted) = self.contexts.number(context);
+        if restarted {
             self.drop_tagged();
         }
         tag_of(number)
@@ -516,8 +516,8 @@ impl Hart {
 
     /// The tag part that stands for a context other than the hart's own.
     pub(crate) fn tag_of_other(&mut self, context: &Context) -> u64 {
-        let (number, anew) = self.contexts.number(context);
-        if anew {
+        let (number, restarted) = self.contexts.number(context);
+        if restarted {
             // The hart's own get others, too.
             self.drop_tagged();
             self.refresh();

@@ -117,7 +117,7 @@ impl Board {
     }
 
     fn flip_memory(&mut self, address: u64, bits: u8) {
-        // Nobody writes: reservations and caches stay as they are.
+        // No hart writes: reservations and caches stay as they are.
         if let Some(host) = self.machine.memory.host(address) {
             // Safety: a byte of memory, to which nothing else has a reference.
             unsafe { host.write(host.read() ^ bits) };

@@ -2,9 +2,9 @@
 //! and the same way every time.
 //!
 //! A [`Profile`](profile::Profile) says what a board has and what everything costs; [`setup::board`] makes that
-//! [`Board`](board::Board), and [`setup::boot`] puts firmware, kernel and devicetree into it. Then [`Board::run`](board::Board::run)
-//! lets it run until a time, or until the software ends the run. Between runs all state can be read and written, saved
-//! and taken back.
+//! [`Board`](board::Board), and [`setup::boot`] puts firmware, kernel and devicetree into it. Then
+//! [`Board::run`](board::Board::run) lets it run until a time, or until the software ends the run. Between runs all
+//! state can be read and written, saved and taken back.
 //!
 //! ```
 //! use tactus_board::board::{Outcome, Pace};
@@ -77,9 +77,10 @@
 //! | `cost` | what the timed mode charges |
 //! | `weak` | the order of loads and stores, by the model in `weak_memory` |
 //!
-//! The same handlers are compiled for each variant of the board (`pace`): the fast mode, of one cycle an instruction, the
-//! timed mode, in which they charge what [`timing`] says, and both with weak memory. Ops, blocks, harts and the machine
-//! name each other by type (`op`, `code`, `hart`, `machine`), as threaded code has to; no other modules form a circle.
+//! The same handlers are compiled for each variant of the board (`pace`): the fast mode, of one cycle an instruction,
+//! the timed mode, in which they charge what [`timing`] says, and both with weak memory. Ops, blocks, harts and the
+//! machine name each other by type (`op`, `code`, `hart`, `machine`), as threaded code has to; no other modules form a
+//! circle.
 
 pub mod account;
 pub mod board;

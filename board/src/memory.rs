@@ -1,8 +1,8 @@
 //! The board's memory, kept in the host's: a range of physical addresses, and on some boards a second one on the chip.
 //!
-//! A memory that is copied is *frozen* first: what it holds goes into a file without a name, and the host maps that into
-//! the memory and into its copies, each of which gets a page of its own where it writes. So a copy costs what has been
-//! written since.
+//! A memory that is copied is *frozen* first: what it holds goes into a file without a name, and the host maps that
+//! into the memory and into its copies, each of which gets a page of its own where it writes. So a copy costs what has
+//! been written since.
 //!
 //! Harts reach it through host pointers ([`Memory::host`]); bus masters through [`vm_memory`]'s types
 //! ([`Memory::guest`]), which note the pages that they write, so that decoded code in them is dropped.
@@ -182,8 +182,8 @@ impl Memory {
         }
     }
 
-    /// The pages that may be other than zero, in order: each with its number among [`pages`](Self::pages), and its first
-    /// address. They are those that the host has given, of which Linux keeps a map; elsewhere all.
+    /// The pages that may be other than zero, in order: each with its number among [`pages`](Self::pages), and its
+    /// first address. They are those that the host has given, of which Linux keeps a map; elsewhere all.
     pub(crate) fn given(&self) -> impl Iterator<Item = (u32, u64)> {
         let mut given = self.given_of_main();
         let onchip = given_of(&self.onchip);
@@ -359,8 +359,8 @@ fn copy_pages(from: &Range, to: &Range, pages: &[u32]) {
     }
 }
 
-/// The pages of a range that the host has given it, by number, in order; not those that it has of a file. Where the host
-/// does not tell, all.
+/// The pages of a range that the host has given it, by number, in order; not those that it has of a file. Where the
+/// host does not tell, all.
 fn given_of(range: &Range) -> Vec<u32> {
     let count = (range.place.size / PAGE) as u32;
     given_in(range.host, count).unwrap_or_else(|| (0..count).collect())

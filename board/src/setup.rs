@@ -38,7 +38,8 @@ pub struct Options {
     pub seed: u64,
     /// How harts see each other's loads and stores.
     pub memory_model: MemoryModel,
-    /// The far end of the profile's spare UART, which then is the firmware's console. `None`: the board comes without it.
+    /// The far end of the profile's spare UART, which then is the firmware's console. `None`: the board comes without
+    /// it.
     pub spare_uart: Option<Console>,
     /// The date at which the real-time clock starts, in seconds since 1970. `None`: [`Rtc::START`].
     pub start: Option<u64>,

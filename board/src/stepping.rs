@@ -13,7 +13,8 @@ impl Board {
     /// own timer or a device may wake it. Devices are woken up to where the hart has come.
     ///
     /// Stops at the hart's next instruction do not hold it. The outcome is [`Outcome::Condition`], or what ended the
-    /// run: [`Outcome::Stop`], [`Outcome::Watchpoint`], or [`Outcome::Deadlock`] for a hart that waits and that only another hart can wake.
+    /// run: [`Outcome::Stop`], [`Outcome::Watchpoint`], or [`Outcome::Deadlock`] for a hart that waits and that only
+    /// another hart can wake.
     ///
     /// ```
     /// # use tactus_board::board::Outcome;

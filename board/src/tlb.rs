@@ -121,17 +121,17 @@ impl Contexts {
             }
             return (number, false);
         }
-        let mut anew = false;
+        let mut restarted = false;
         if self.next > CONTEXTS {
             self.known.clear();
             self.next = 1;
-            anew = true;
+            restarted = true;
         }
         let number = self.next;
         self.next += 1;
         self.known.truncate(KNOWN - 1);
         self.known.insert(0, (*context, number));
-        (number, anew)
+        (number, restarted)
     }
 
     /// Forgets the contexts that are chosen: what is tagged with their numbers is void from now on.

@@ -110,8 +110,8 @@ fn clocks_of_the_profiles() {
 
 /// The checker's sections of a board equal those of QEMU's machine.
 ///
-/// They differ in the name, the number of harts and memory, the hypervisor's own time, and the devices; and what a way of
-/// the cache holds follows from a board's own section.
+/// They differ in the name, the number of harts and memory, the hypervisor's own time, and the devices; and what a way
+/// of the cache holds follows from a board's own section.
 #[test]
 fn the_sections_of_the_checker_are_those_of_qemu() {
     let mut qemu: toml::Table = QEMU.parse().expect("a TOML file");

@@ -147,7 +147,7 @@ fn tables(board: &mut Board, first: u64, second: u64, flags: u64) -> (u64, u64) 
 }
 
 #[test]
-fn a_jump_to_another_page_that_was_this_one_too_is_translated_anew() {
+fn a_jump_to_another_page_that_was_this_one_too_is_translated_again() {
     let mut board = board(1, 1000);
     let code = BASE + 0x4000;
     let (satp, entries) = tables(&mut board, code, code, 0xcf);
@@ -197,7 +197,7 @@ fn a_jump_to_another_page_that_was_this_one_too_is_translated_anew() {
 }
 
 #[test]
-fn code_that_a_walk_marked_is_decoded_anew() {
+fn code_that_a_walk_marked_is_decoded_again() {
     let mut board = board(1, 1000);
     let (satp, entries) = tables(&mut board, 0, 0, 0);
     // The entry of a page that U may read. As an instruction it is an addi, and becomes one of floating point when A is

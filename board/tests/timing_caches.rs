@@ -525,7 +525,7 @@ fn a_line_between_two_harts() {
     assert_eq!(
         timing.data(1, 0x100, true, 0),
         UPGRADE,
-        "nobody else to ask"
+        "no other cache to ask"
     );
     assert_eq!(
         timing.fetch(0, 0x100, 1, 0),

@@ -97,7 +97,7 @@ fn one_a_cycle() {
     assert_eq!(
         costs(&one, &[(Ld, 0, 2, 0), (Add, 3, 0, 0)]),
         [1, 1],
-        "nobody waits for x0"
+        "no instruction waits for x0"
     );
 }
 

@@ -584,7 +584,7 @@ fn devices_see_stores_behind_a_fence() {
 
 /// A hart executes the code that it has written after `fence.i`.
 #[test]
-fn instructions_are_fetched_anew_behind_a_fence() {
+fn instructions_are_fetched_again_behind_a_fence() {
     let ran = |between: Between<'_>| {
         let mut old = 0;
         for seed in 1..=50 {

@@ -1,7 +1,8 @@
 // A design's model as the board takes it (model.h), around what Verilator makes of it.
 //
-// FABRIC_NAME is the design's name; FABRIC_TILES is there when it has ports for tiles. counters.h, which fabric/flow.py writes, lets the counters of cycles go
-// on (count_on), and says in how many cycles that repeats what changes beside them while the design is quiet (PERIOD).
+// FABRIC_NAME is the design's name; FABRIC_TILES is there when it has ports for tiles. counters.h, which fabric/flow.py
+// writes, lets the counters of cycles go on (count_on), and says in how many cycles that repeats what changes beside
+// them while the design is quiet (PERIOD).
 
 #include "model.h"
 
@@ -293,7 +294,8 @@ void tactus_fabric_cycle_tiles(void* opaque, const tactus_fabric_inputs* inputs,
 void tactus_fabric_skip(void* opaque, uint64_t cycles, tactus_fabric_outputs* outputs) {
     auto& model = *static_cast<Model*>(opaque);
     take(model, tactus_fabric_inputs{}, NOTHING.data());
-    // What repeats is where it was after whole periods; the last one is simulated, so that what it has kept of the counters is as if all had been.
+    // What repeats is where it was after whole periods; the last one is simulated, so that what it has kept of the
+    // counters is as if all had been.
     const uint64_t counted = PERIOD == 1 ? cycles : cycles < 2 * PERIOD ? 0 : cycles / PERIOD * PERIOD - PERIOD;
     if (counted != 0) {
         count_on(*model.top->rootp, counted);

@@ -68,8 +68,8 @@ void tactus_fabric_cycle(void *model, const struct tactus_fabric_inputs *inputs,
                          struct tactus_fabric_outputs *outputs);
 /* How many tiles have a port: 16 or 0. */
 int tactus_fabric_tiles(void);
-/* As tactus_fabric_look and tactus_fabric_cycle, with 16 tiles' ports. In a cycle without them nothing comes from tiles.
- * A model without such ports takes nothing from them, and gives zeros. */
+/* As tactus_fabric_look and tactus_fabric_cycle, with 16 tiles' ports. In a cycle without them nothing comes from
+ * tiles. A model without such ports takes nothing from them, and gives zeros. */
 void tactus_fabric_look_tiles(const void *model, struct tactus_fabric_tile_out *tiles_out);
 void tactus_fabric_cycle_tiles(void *model, const struct tactus_fabric_inputs *inputs,
                                const struct tactus_fabric_tile_in *tiles_in, uint64_t picoseconds,

@@ -3,7 +3,7 @@
 // FABRIC_DESIGN names the design's module. No output of a design depends on an input in the same
 // cycle, so that the board may look at the outputs, and then say what comes in. That is taken with
 // load_i, before the clock's edge, and only when it has changed: what follows from inputs is not
-// worked out anew with every edge. With FABRIC_TILES the design has a port for each tile.
+// worked out again with every edge. With FABRIC_TILES the design has a port for each tile.
 module fabric_shell (
   input  logic        clk_i,
   input  logic        rst_ni,

@@ -38,7 +38,7 @@ module manycore_baseline_design
   logic [3:0][31:0] in_data, out_data;
   logic [19:0]      arrived;
 
-  // Nobody is where answers would go into RESPONSE.
+  // No tile is where answers would go into RESPONSE.
   manycore_mesh #(.IO('{y: 3'd7, x: 3'd7}), .REACH(4'b1111), .DEPTH(Depth)) u_mesh (
     .clk_i, .rst_ni, .tile_req_i, .tile_rsp_o, .irq_o, .reach_i('1),
     .in_valid_i(in_valid), .in_last_i(in_last), .in_data_i(in_data), .in_credit_o(in_credit),

@@ -75,7 +75,7 @@ module manycore_design
     .m_axil_rvalid(rvalid), .m_axil_rready(rready), .m_axil_rdata(rdata), .m_axil_rresp(rresp)
   );
 
-  // The mesh. Behind timed I/O in its row is nobody.
+  // The mesh. Behind timed I/O in its row is no router.
 
   logic [3:0]       in_valid, in_last, in_credit, out_valid, out_last, out_credit;
   logic [3:0][31:0] in_data, out_data;

@@ -1,4 +1,4 @@
-// The design with the hypervisor's ready queue alone, at the begin of the GP port, with ACP and the
+// The design with the hypervisor's ready queue alone, at the start of the GP port, with ACP and the
 // event.
 module ready_queue_design import fabric_pkg::*; (
   input  logic                  clk_i,

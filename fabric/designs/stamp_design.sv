@@ -1,4 +1,4 @@
-// The design with the block `stamp` alone, at the begin of the GP port.
+// The design with the block `stamp` alone, at the start of the GP port.
 module stamp_design import fabric_pkg::*; (
   input  logic                  clk_i,
   input  logic                  rst_ni,

@@ -179,7 +179,7 @@ module accelerators_end_formal #(
     always_ff @(posedge clk_i) begin
       if (rst_ni) begin
         state_own: assert (!connected[k] || (state != Switch && state != Reconfig));
-        state_someone: assert (connected[k] || !(computes[k] || state == Hold));
+        state_has_client: assert (connected[k] || !(computes[k] || state == Hold));
         state_settled: assert (!computes[k] || u_crossbar.settled_q[k]);
         state_there: assert (!connected[k] || client[k] < 4'd2);
         if (was_q && others_q && quiet_q) others_go_on: assert (others[k] && !isolate[k]);

@@ -1,6 +1,6 @@
 // Two masters in front of a slave, whatever they ask and whenever it answers: what comes to the
 // slave is the one master's whose turn it is, as it made it, and an access of one kind at a time;
-// an answer goes to who asked; and nobody waits for two accesses of the other.
+// an answer goes to the master that asked; and no master waits for two accesses of the other.
 //
 // Of the masters is taken for granted that each keeps to AXI4-Lite and makes one access at a time;
 // of the slave, that it answers what it has taken.

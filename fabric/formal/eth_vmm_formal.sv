@@ -1,6 +1,6 @@
-// The I/O VMM of Ethernet, whatever comes, whoever asks and whenever the MAC takes: a Read gives a
-// frame only if one came whole for the port's address, or for all, since the last one that it gave;
-// frames go out with the port's address as their source; each request is answered once.
+// The I/O VMM of Ethernet, whatever comes, whichever port asks, and whenever the MAC takes: a Read
+// gives a frame only if one came whole for the port's address, or for all, since the last one that
+// it gave; frames go out with the port's address as their source; each request is answered once.
 module eth_vmm_formal
   import io_pkg::*;
 (

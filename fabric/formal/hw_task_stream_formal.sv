@@ -252,8 +252,8 @@ module hw_task_stream_formal
                          Flush = 3'd5, Drain = 3'd6, Save = 3'd7;
   localparam logic [1:0] Block = 2'd0, Offer = 2'd2;
 
-  // Words asked for, those of the block that is written, those in AW and AR that nobody took yet,
-  // and the bytes of the blocks that came before.
+  // Words asked for, those of the block that is written, those in AW and AR that were not taken
+  // yet, and the bytes of the blocks that came before.
   sum_t asked, block_words, aw_waits, ar_waits, gone;
   logic fails, in_frame;
 

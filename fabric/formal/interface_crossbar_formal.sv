@@ -1,6 +1,6 @@
 // The crossbar between interfaces and regions, whatever the device manager commands, the VMs write
 // and the tasks say: no interface has two regions, and what goes between a region and an interface
-// goes between those that are connected, and nobody else.
+// goes between those that are connected, and no others.
 //
 // The regions' states are those of region_control; commands, and all that the interfaces and the
 // regions say, are free.
@@ -137,7 +137,7 @@ module interface_crossbar_formal #(
         all_taken: assert (taken == given);
       end
       if (!(joined && told[i]) && has <= 3'd1 && (!connected[r] || client[r] == 4'(i))) begin
-        nobody_starts: assert (!shown.start && !shown.resume && !shown.abort_task);
+        no_other_starts: assert (!shown.start && !shown.resume && !shown.abort_task);
       end
       drained_told: assert (told_drained[i] == !undrained);
       if (!told[i]) begin
@@ -145,9 +145,9 @@ module interface_crossbar_formal #(
                                && !taken.refused_outside && !taken.refused_illegal
                                && !taken.wrong_last);
       end
-      // A connection that would be the second one, or to nobody, is refused; any other may be.
+      // A connection that is a second one, or to no interface, is refused; any other may be.
       if (new_client[r] == 4'(i) && has != '0) second_refused: assert (!may_connect[r]);
-      if (32'(new_client[r]) >= INTERFACES) nobody_refused: assert (!may_connect[r]);
+      if (32'(new_client[r]) >= INTERFACES) absent_refused: assert (!may_connect[r]);
       if (new_client[r] == 4'(i) && has == '0 && connect == '0) begin
         free_allowed: assert (may_connect[r]);
       end

@@ -30,12 +30,12 @@ module io_arbiter_formal
   logic [PORTS-1:0] request_q, grant_q;
   logic             turn_q;        // a turn is under way
   logic             passed_q;      // the other one has had a turn since this one waits
-  logic [2:0]       rest_q;        // for how many cycles somebody waits, and nobody has a turn
+  logic [2:0]       rest_q;        // for how many cycles a port waits, and none has a turn
   logic             waits, passes, same_policy, round_robin;
 
   assign round_robin = policy_i != FixedPriority && policy_i != Fifo;
   assign waits       = request_i[who_i] && !grant[who_i];
-  // Whoever is granted was chosen in the cycle before: this one had to ask then.
+  // The port that is granted was chosen in the cycle before: this one had to ask then.
   assign passes      = waits && request_q[who_i] && !grant_q[who_i] && same_policy;
   assign same_policy = policy_i == policy_q;
 

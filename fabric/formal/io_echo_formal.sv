@@ -1,4 +1,4 @@
-// The echo: the interface's rules, and a word that a port wrote is what it reads, and nobody else.
+// The echo: the interface's rules, and a word that a port wrote is what that port alone reads.
 module io_echo_formal
   import io_pkg::*;
 (

@@ -106,7 +106,7 @@ module memory_tree_node_formal #(
 
       one_kept: assert (2'(in_n_q - out_n_q) == 2'(out_valid));
       if (out_valid && out_n_q == followed_i) same: assert (out_data == seen_q);
-      // Nobody waits while there is room.
+      // No input waits while there is room.
       no_idle: assert (out_valid || !(left_valid_i || right_valid_i) || left_taken || right_taken);
 
 `ifndef CUT

@@ -1,8 +1,9 @@
 // A router of the mesh, for any place and any neighbours that keep to credits and XY.
 //
 // What goes in comes out once, unchanged, in order and on the right side, and the flits of a packet
-// one behind the other; nothing else comes out; nothing goes where there is no room; and whoever
-// waits has at most four others' packets before it. An input and one of its flits are followed.
+// one behind the other; nothing else comes out; nothing goes where there is no room; and a packet
+// that waits has at most four others' packets before it. An input and one of its flits are
+// followed.
 module mesh_router_formal
   import mesh_pkg::*;
 #(

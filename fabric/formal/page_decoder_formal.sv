@@ -191,7 +191,7 @@ module page_decoder_formal #(
       busy_told: assert (busy || (m_awvalid | m_wvalid | m_arvalid) == '0);
 
       wrote: cover (b_over && aw_here[1] && bresp == '0);
-      nobody: cover (r_over && ar_here == '0);
+      no_page: cover (r_over && ar_here == '0);
       two: cover (ar_count_q == 3'd2);
 `ifndef CUT
       // What makes the rest follow by induction.

@@ -2,7 +2,7 @@
 // cycles, who comes first and the count are compared, for any commands with any pauses and clears.
 //
 // That nothing is lost, doubled or out of order follows: the model's ranks are a permutation, and
-// whoever comes first or next is the one that the model says.
+// the vCPU that comes first or next is the one that the model says.
 module ready_queue_formal
   import ready_queue_pkg::*;
 #(
@@ -298,7 +298,7 @@ module ready_queue_formal
 
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      // As many cycles as promised, no more and no less; and no answer that nobody waits for.
+      // As many cycles as promised, no more and no less; and no answer without a command.
       prompt: assert (answered == (pending_q && cycles_q == cycles_due_q));
       accepts: assert (ready == (initialised && (!pending_q || answered) && !clear_i));
       clears: assert (initialised || 32'(cleared_q) < CLEAR_CYCLES);

@@ -1,6 +1,6 @@
 // Whose turn it is, for any page, memory and queue: each command that is taken reaches the queue
 // once, as it was; its answer goes to who gave it; a clear takes no answer away and waits for
-// nothing that came after it; and nobody waits for ever.
+// nothing that came after it; and no command waits for ever.
 module ready_queue_turn_formal
   import ready_queue_pkg::*;
 (
@@ -84,7 +84,7 @@ module ready_queue_turn_formal
       none_while_emptied: assert (!fetched_taken || (initialised_i && !clear));
       told_ready: assert (initialised == (initialised_i && !clear_i && !clear_due_q));
 
-      // Nobody waits but for the command under way, or the queue that is emptied.
+      // Neither side waits but for the command under way, or the queue that is emptied.
       page_goes: assert (page_ready || given_q || taken_q || fetched_taken);
       memory_goes: assert (fetched_ready || given_q || taken_q || !initialised);
 

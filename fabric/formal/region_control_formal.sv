@@ -1,5 +1,5 @@
-// The states of a region, whatever comes: only the transitions that regions.md has, nobody's start
-// lost, the region cut off in all but two states. A computation that is aborted is cut off from the
+// The states of a region, whatever comes: only the transitions that regions.md has, no start lost,
+// the region cut off in all but two states. A computation that is aborted is cut off from the
 // next cycle on, and over when memory owes nothing, whatever the task says.
 module region_control_formal (
   input logic        clk_i,
@@ -96,9 +96,9 @@ module region_control_formal (
 
       isolated: assert (isolate == (!computes || aborted));
       told_to_stop: assert (stop == (state == Preempt));
-      nobody_in_reset: assert (task_rst_n == (connected && !aborted));
+      reset_without_client: assert (task_rst_n == (connected && !aborted));
       own: assert (!connected || (state != Switch && state != Reconfig));
-      someone: assert (connected || !(state == Busy || state == Preempt || state == Hold));
+      has_client: assert (connected || !(state == Busy || state == Preempt || state == Hold));
       known: assert (state == Idle || state == Busy || state == Preempt || state == Switch
                      || state == Reconfig || state == Hold);
       loaded_there: assert (!connected || loaded != '0);
@@ -157,7 +157,7 @@ module region_control_formal (
     end
   end
 
-  // The hold time only runs down, but where a client is connected anew.
+  // The hold time only runs down, but where a client is connected again.
   always_ff @(posedge clk_i) begin
     if (rst_ni && was_q && state_q == Hold) begin
       hold_runs: assert (dut.hold_q == $past(dut.hold_q) - 1'b1 || $past(dut.hold_q) == '0);

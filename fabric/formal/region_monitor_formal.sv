@@ -132,8 +132,8 @@ module region_monitor_formal #(
     end
     if (rst_ni && $past(rst_ni)) begin
       same_clients: assume (first == $past(first) && second == $past(second));
-      nobody_lost: assert (!first_was_in || first_in
-                           || $past(dut.remove && dut.list_client == first));
+      none_lost: assert (!first_was_in || first_in
+                         || $past(dut.remove && dut.list_client == first));
       insert_kept: assert (!(first_was_in && second_was_in && first_in && second_in)
                            || (first_was_at < second_was_at) == (first_at < second_at));
       arrival_last: assert (!(first_was_in && first_in && second_in)

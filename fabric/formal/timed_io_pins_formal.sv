@@ -127,7 +127,7 @@ module timed_io_pins_formal import timed_io_pkg::*; #(
 
       // A function of the owner's line alone: no other VM's is in it.
       shows_owners_line: assert (outputs == shows_q);
-      nobodys_is_low: assert ((outputs & free_q) == '0);
+      free_is_low: assert ((outputs & free_q) == '0);
       granted_exactly: assert (granted == (follows ? granted_1_q : has_pin));
       reads_own_pin: assert (reads_right == '1);
       refused_exactly: assert (!answer || refused == refuses);

@@ -1,6 +1,6 @@
-// The UART's I/O VMM, whatever comes and whoever asks: what comes goes to the reader alone, and not
-// to one that was not the reader yet when it came; bytes are sent during a Write alone, as many as
-// it has; each request is answered once.
+// The UART's I/O VMM, whatever comes and whichever port asks: what comes goes to the reader alone,
+// and not to one that was not the reader yet when it came; bytes are sent during a Write alone, as
+// many as it has; each request is answered once.
 module uart_vmm_formal
   import io_pkg::*;
 (

@@ -6,7 +6,7 @@
 // after its command. At most READS_MAX and WRITES_MAX bursts wait for answers, and what answers
 // more than was asked is not listened to.
 //
-// There is one ID, which is not on the bus: whoever connects it ties the ID inputs to zero. With
+// There is one ID, which is not on the bus: the block around it ties the ID inputs to zero. With
 // COHERENT, accesses are cacheable and allocate, so that a coherent port looks in the caches for
 // them; without, they are bufferable only. No output to AXI depends on an input from it in the same
 // cycle.

@@ -84,7 +84,7 @@ module axil_slave #(
     .out_valid_o(ar_valid), .out_ready_i(read_taken), .out_data_o(ar_addr)
   );
 
-  // Privilege and security of an access are the business of whoever maps the registers.
+  // Privilege and security of an access are the business of the software that maps the registers.
   logic unused_prot;
   assign unused_prot = ^{s_axil_awprot, s_axil_arprot};
 

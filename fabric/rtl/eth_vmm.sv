@@ -3,7 +3,7 @@
 // A Write sends a frame without its check sequence; the source address is the port's, whatever the
 // frame has there. A Read gives the frame that came for the port, or nothing. One comes for it if
 // it is whole and for the port's address or for all. While a port has not read one, those that
-// come for it are lost, and nobody else's.
+// come for it are lost, and no other port's.
 module eth_vmm
   import io_pkg::*;
 #(

@@ -3,8 +3,8 @@
 //
 // Reads use four lines ("Fast Read Quad I/O", EB), and leave the part in its continuous read mode:
 // the next one begins with its address. All else is on one line, and leaves that mode first: the
-// part is told FF. So it is before the first command, as nobody knows what the part was doing when
-// this was reset.
+// part is told FF. So it is before the first command, as what the part was doing when this was
+// reset is not known.
 //
 // The clock has half periods of HALF_CYCLES. What the part gives is sampled as the clock falls, a
 // whole period after it was asked for: mode 0 keeps it until then, and so the way out and back may
@@ -52,7 +52,7 @@ module flash_driver
   typedef logic [TimerWidth-1:0] timer_t;
 
   // Behind the address of a Read: the mode bits, of which M5-4 = 10 say that the next Read has no
-  // opcode; and four clocks in which nobody drives the lines.
+  // opcode; and four clocks in which neither side drives the lines.
   localparam logic [7:0] Continue    = 8'ha0;
   localparam logic [2:0] DummyBytes  = 3'd2;
   localparam logic [2:0] QuadHeader  = 3'd4 + DummyBytes;

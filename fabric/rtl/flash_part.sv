@@ -23,7 +23,7 @@ module flash_part #(
   input  logic cs_ni,
   input  logic sck_i,
   // The four lines, what is driven from outside and which are; and what is on them by now: where
-  // nobody drives one, it is high. Both must not drive one.
+  // neither side drives one, it is high. Both must not drive one.
   input  logic [3:0] io_i,
   input  logic [3:0] io_oe_i,
   output logic [3:0] io_o,

@@ -3,7 +3,7 @@
 // goes to its client alone.
 //
 // An interface is drained when each region of which it was the last client, connected or not, is
-// drained: client_i stays until the region is connected anew, and only a drained one is.
+// drained: client_i stays until the region is connected again, and only a drained one is.
 //
 // Who is connected is the regions' own state (connected_i, client_i). A region may connect an
 // interface (may_connect_o) that is there, that no region has, and that no region before it asks

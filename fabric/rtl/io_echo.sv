@@ -2,8 +2,8 @@
 // has the interface of each I/O VMM, which docs/src/reference/io-hypervisor.md describes, and
 // `response` in the place where another has its driver.
 //
-// One port's bytes are kept: a Read of another port is Done with none of them, so that nobody sees
-// what is not his own. Addresses have to be 0. A request takes at most 2 WORDS + 2 cycles.
+// One port's bytes are kept: a Read of another port is Done with none of them, so that no port
+// sees what is not its own. Addresses have to be 0. A request takes at most 2 WORDS + 2 cycles.
 module io_echo
   import io_pkg::*;
 #(

@@ -45,7 +45,7 @@ package io_pkg;
   typedef enum logic [1:0] {
     RoundRobin    = 2'd0,  // ports take turns
     FixedPriority = 2'd1,  // the port with the lowest number
-    Fifo          = 2'd2   // whoever has waited longest
+    Fifo          = 2'd2   // the port that has waited longest
   } policy_e;
 
   // The first word of a request. The upper bits are a mesh's: where it goes, and from where.

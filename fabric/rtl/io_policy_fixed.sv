@@ -5,7 +5,7 @@ module io_policy_fixed #(
 ) (
   // Who asks: a level, until its turn.
   input  logic [PORTS-1:0] request_i,
-  // Who is next: one that asks, or nobody.
+  // The next port: one that asks, or none.
   output logic [PORTS-1:0] choice_o
 );
 

@@ -10,7 +10,7 @@ module io_policy_round_robin #(
   input  logic [PORTS-1:0] request_i,
   // Whose turn begins; one bit or none. Not only by this policy's choice.
   input  logic [PORTS-1:0] granted_i,
-  // Who is next: one that asks, or nobody.
+  // The next port: one that asks, or none.
   output logic [PORTS-1:0] choice_o
 );
 

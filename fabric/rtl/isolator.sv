@@ -9,7 +9,7 @@
 //   came before it, and reported.
 // * A read is passed on when there is room for all its words, so that they are taken from memory as
 //   they come. A write is passed on when all its words are there, so that they go to memory without
-//   a pause. A task that rests, or never goes on, holds up nobody but itself.
+//   a pause. A task that rests, or never goes on, holds up no other task.
 // * The lengths are the isolator's: WLAST is counted, and the task's is only looked at.
 //
 // With isolate_i the region is cut off within the cycle: nothing of it is taken, and it is shown

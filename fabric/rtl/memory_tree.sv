@@ -2,7 +2,7 @@
 //
 // A binary tree of nodes. An access takes its requester's number along, and its reply goes to all
 // requesters at once, each of which has a valid of its own: so replies need no tree, and wait for
-// nobody. A requester has room for the replies of what it asked for.
+// no requester. A requester has room for the replies of what it asked for.
 //
 // Where the root's output is taken within S cycles, an input of a node is taken within S times the
 // factors on the way from it to the root: 2 for each left input, BLOCKED_MAX + 1 for each right

@@ -1,8 +1,8 @@
 // What goes through the memory tree: docs/src/reference/memory-tree.md has the rules.
 package memory_tree_pkg;
 
-  // A word to be written, or a burst of words to be read. Nothing of it comes later: who has been
-  // let through can hold nobody up.
+  // A word to be written, or a burst of words to be read. Nothing of it comes later: an access
+  // that was let through holds up no other.
   typedef struct packed {
     logic        write;
     logic [1:0]  log2_words;  // of a read: 1, 2, 4 or 8, from a multiple of its own length

@@ -80,7 +80,7 @@ module page_decoder #(
     .out_valid_o(ar_valid), .out_ready_i(read_taken), .out_data_o(ar_addr)
   );
 
-  // Privilege and security of an access are the business of whoever maps the registers.
+  // Privilege and security of an access are the business of the software that maps the registers.
   logic unused_prot;
   assign unused_prot = ^{s_axil_awprot, s_axil_arprot};
 
@@ -107,7 +107,7 @@ module page_decoder #(
   assign m_axil_bready  = writing_q && s_axil_bready ? asked_q : '0;
   assign m_axil_rready  = reading_q && s_axil_rready ? asked_q : '0;
 
-  // Answers. What nobody was asked for is answered at once.
+  // Answers. What no page was asked for is answered at once.
 
   assign s_axil_bvalid = writing_q && (asked_q == '0 || (asked_q & m_axil_bvalid) != '0);
   assign s_axil_rvalid = reading_q && (asked_q == '0 || (asked_q & m_axil_rvalid) != '0);

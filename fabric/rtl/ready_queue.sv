@@ -3,7 +3,7 @@
 // there, so that no insertion fails for want of room.
 //
 // Each priority has a doubly linked list, whose links are in block RAM. A bitmap says which lists
-// have somebody: a word for each group of priorities, and a bit for each word that is not zero.
+// have a vCPU: a word for each group of priorities, and a bit for each word that is not zero.
 //
 // A command is taken when it is valid and the queue ready. Its answer comes when the next command
 // can be taken:
@@ -15,8 +15,8 @@
 //
 // So a command takes 2 cycles, Remove 3, and Next 3 or 6.
 //
-// Whoever comes first is offered all the time (first_*), and changes with the answer. In the first
-// cycle of a change first_changed_o is high.
+// The vCPU that comes first is offered all the time (first_*), and changes with the answer. In the
+// first cycle of a change first_changed_o is high.
 //
 // After reset and clear_i the queue takes max(DEPTH, PRIORITIES) cycles to get empty. Until then
 // initialised_o is low, and no command is taken.
@@ -66,12 +66,12 @@ module ready_queue
   typedef logic [GROUPS-1:0] word_t;
 
   typedef struct packed {
-    logic   last;   // nobody at index
+    logic   last;   // no vCPU at index
     index_t index;
   } link_t;
 
   typedef struct packed {
-    logic   some;   // the list has somebody
+    logic   some;   // the list has a vCPU
     index_t index;
   } head_t;
 
@@ -113,7 +113,7 @@ module ready_queue
   index_t    tail_q;
   priority_t level_q;    // its priority, or its handle's
 
-  // The highest priority that has somebody.
+  // The highest priority that has a vCPU.
   logic      top_some_q;
   priority_t top_q;
   // The top in Accept; what Next is about in Seek, and what it has found in Tell.
@@ -121,19 +121,19 @@ module ready_queue
   // The same in Accept and Tell, where it reads the head of its list; on the chip that is far from
   // the bitmap.
   priority_t limit_head_q;
-  // The highest priority that has somebody below what limit_q was a cycle ago.
+  // The highest priority that has a vCPU below what limit_q was a cycle ago.
   logic      lower_some;
   priority_t lower;
 
   // What was read of the handle from block RAM, and the same a cycle later. It comes late in the
   // cycle; where it can be, what Look has read is used.
-  link_t     next, next_q, previous, previous_q;  // previous.last: nobody before it
+  link_t     next, next_q, previous, previous_q;  // previous.last: no vCPU before it
   priority_t stored_level;
 
   // What Apply does. What is taken is the first of its list, and the last if it is also the tail.
   logic taking, inserts, removes, clearing;
   logic looked;            // there was Look, for Remove and Next
-  logic alone;             // nobody else in the list that is inserted into
+  logic alone;             // no other vCPU in the list that is inserted into
   logic to_head, to_tail;  // an insertion changes this end
   logic first, last;       // the handle is the first of its list; the last
   logic on;                // Next goes on behind its list
@@ -204,7 +204,7 @@ module ready_queue
 
   assign next_own     = '{last: op_q == InsertTail || alone, index: head_q.index};
   assign previous_own = '{last: op_q == InsertHead || alone, index: tail_q};
-  // Of what is removed, whoever was before it: nobody, if it is taken.
+  // Of what is removed, the vCPU before it: none, if it is taken.
   assign to_before    = '{last: first, index: previous_q.index};
   assign to_own       = '{last: 1'b0, index: index_q};
 
@@ -277,7 +277,7 @@ module ready_queue
     else if (fills || drains) used_d[group] = inserts || others != '0;
   end
 
-  // The highest priority below limit_q that has somebody, in two steps: its word, and the bit in
+  // The highest priority below limit_q that has a vCPU, in two steps: its word, and the bit in
   // that word a cycle later. Accept looks below the top, in case that the top's list drains.
   position_t limit_group, other_group, lower_group_q, lower_group_d;
   word_t     same_word, other_groups, lower_word_q, lower_word_d;

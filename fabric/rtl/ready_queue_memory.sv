@@ -1,7 +1,7 @@
 // The ready queue's side to memory, where a doubleword is shared with software: with a coherent
 // port, either side finds in its cache, or the caches, what the other wrote.
 //
-//   upper word: whoever comes first. VALID (bit 31), priority (23 to 16), handle (15 to 0); or 0
+//   upper word: the first vCPU. VALID (bit 31), priority (23 to 16), handle (15 to 0); or 0
 //   lower word: hybrid: the number of commands answered
 //               ACP: software's command, bit 31 set; then the queue's answer to it, bit 31 clear
 //
@@ -26,7 +26,7 @@ module ready_queue_memory
 
   input  logic        event_i,         // software says that a command is there
 
-  // Whoever comes first, and how many commands were answered; and in the cycle before each changes.
+  // The vCPU that comes first, how many commands were answered; and the cycle before each changes.
   input  logic [31:0] first_i,
   input  logic        first_changes_i,
   input  logic [31:0] commands_i,

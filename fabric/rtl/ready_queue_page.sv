@@ -89,7 +89,7 @@ module ready_queue_page
   end
 
   // The registers, from flip-flops: finding out what an access is of, and what to answer, is too
-  // much for one cycle, and only commands are in a hurry. One access is under way at a time, so the
+  // much for one cycle, and only commands are urgent. One access is under way at a time, so the
   // registers are never busy.
 
   logic        regs_req_q, regs_is_wr_q;
@@ -134,7 +134,7 @@ module ready_queue_page
                          from_regs.PEEK_HIGHEST, from_regs.REMOVE, from_regs.NEXT,
                          from_regs.PRIORITY};
 
-  // Answers. Nobody waits for that of a write, which was posted, to be told that it was refused.
+  // Answers. No master waits for that of a write, which was posted, to be told that it was refused.
 
   logic [31:0] found;
   logic        read_answered, write_answered, refused;

@@ -16,7 +16,7 @@ package ready_queue_pkg;
 
   typedef enum logic [2:0] {
     Done    = 3'd0,
-    Empty   = 3'd1,  // nobody waits there, or nobody comes behind
+    Empty   = 3'd1,  // no vCPU waits there, or none comes behind
     Queued  = 3'd2,  // an insertion of what is in the queue already
     Absent  = 3'd3,  // a handle that is not in the queue
     Invalid = 3'd4   // a handle that is none: DEPTH or more
@@ -25,7 +25,7 @@ package ready_queue_pkg;
   // How software reaches the queue, beside the page, which is always there.
   typedef enum logic [1:0] {
     Page    = 2'd0,  // not at all: GP
-    Hybrid  = 2'd1,  // memory has whoever comes first
+    Hybrid  = 2'd1,  // memory has the vCPU that comes first
     Event   = 2'd2,  // and the commands, which are fetched at events: ACP
     Polling = 2'd3   // and the commands, which are fetched again and again: ACP polling
   } scheme_e;

@@ -1,6 +1,6 @@
 // The ready queue as a block of its own: a page of registers by which commands are given (GP), and
-// a doubleword in coherent memory, which has whoever comes first (hybrid) or the commands as well
-// (ACP). docs/src/reference/ready-queue.md is for who writes software for it.
+// a doubleword in coherent memory, which has the vCPU that comes first (hybrid) or the commands as
+// well (ACP). docs/src/reference/ready-queue.md is for authors of software for it.
 module ready_queue_top
   import ready_queue_pkg::*;
 #(

@@ -42,7 +42,7 @@ module region #(
   // The region allocator: see region_owner.
   input  region_pkg::from_allocator_t allocator_i,
 
-  // The descriptor, for whoever looks for a region.
+  // The descriptor, for the region monitor and the allocator.
   output region_pkg::state_e state_o,
   output logic [7:0]  loaded_o,
   output logic [7:0]  priority_o,

@@ -1,9 +1,9 @@
 // The states of a region, and who has it.
 //
 // After Ker-ONE, section 4.3.1: Idle, Busy, Preempt, Switch, Reconfig, Hold. regions.md has the
-// transitions. In Switch the region is the device manager's: nobody is connected, and the task is
-// in reset, so that nothing of one VM is there for the next. Only in Busy and Preempt is the task
-// listened to, and has it a way to memory; in all other states the region is isolated.
+// transitions. In Switch the region is the device manager's: no client is connected, and the task
+// is in reset, so that nothing of one VM is there for the next. Only in Busy and Preempt is the
+// task listened to, and has it a way to memory; in all other states the region is isolated.
 //
 // A start of the client wins over a command in the same cycle, which is refused: no computation is
 // lost between the two.
@@ -26,7 +26,7 @@ module region_control #(
   input  logic                release_i,
   input  logic [3:0]          new_client_i,
   input  logic [7:0]          new_priority_i,
-  // The new client is there, and nobody else's.
+  // The new client is there, and no other region has it.
   input  logic                may_connect_i,
   input  logic [31:0]         hold_cycles_i,
   output logic                refused_o,
@@ -191,8 +191,8 @@ module region_control #(
     end
   end
 
-  // Memory that does not answer: nothing can be done about it here, but that someone is told. The
-  // region stays cut off, and is nobody's, until it has answered after all.
+  // Memory that does not answer: nothing can be done about it here, but to report it. The region
+  // stays cut off, and is no client's, until it has answered after all.
 
   localparam int unsigned DrainBits = unsigned'($clog2(DRAIN_CYCLES + 1));
 

@@ -4,7 +4,7 @@
 // writes to the page are stalled, so that each request is answered or waits. Where there is no
 // region it waits in request_list, which is looked through once from its first entry on, one a
 // cycle, beside whatever software does. Each change of a region's descriptor, and of the list,
-// begins that anew: so what is found is for the first that there is a region for, of the highest
+// restarts that: so what is found is for the first that there is a region for, of the highest
 // priority, and of those the one that came first.
 module region_monitor #(
   parameter int unsigned REGIONS = 3,

@@ -5,7 +5,7 @@
 //   where it is loaded with another task;
 // * none.
 // Regions are numbered by size, the smallest first. One that is held, or on its way from one state
-// to another, is nobody's to have.
+// to another, may not be chosen.
 module region_solution #(
   parameter int unsigned REGIONS = 3
 ) (

@@ -4,7 +4,7 @@
 // whole cycles to do so. What comes out is the level of STAGES to STAGES + 1 cycles ago. A pulse
 // shorter than a cycle of clk_i may be missed: events cross by event_crossing, words by
 // word_crossing. The input has to come straight from a flip-flop, as logic in front of it could
-// show levels that nobody meant.
+// show levels that were never driven.
 module synchroniser #(
   parameter int unsigned WIDTH  = 1,
   parameter int unsigned STAGES = 2

@@ -5,7 +5,7 @@
 // reach is the business of the hypervisor's page tables.
 //
 // A write that clears a VM is answered when its program is gone, too, ProgramWords cycles later:
-// whoever gets the engine next finds nothing of it.
+// the VM that gets the engine next finds nothing of it.
 //
 // The time is that of the cycle in which it is NOW: what is to take effect at t is at the pins in
 // the cycle in which time_o is t, and a sample of t is of what the pins were in that cycle.

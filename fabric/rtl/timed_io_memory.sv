@@ -1,7 +1,7 @@
 // A memory that is written at one port and read at another, a cycle after its address: block RAM,
 // however few its words are. What it keeps would be flip-flops and LUTs for each VM.
 //
-// What is read while the same word is written is undefined, and nobody looks at it.
+// What is read while the same word is written is undefined, and is not used.
 module timed_io_memory #(
   parameter int unsigned WORDS = 64,
   parameter int unsigned WIDTH = 72,

@@ -5,7 +5,7 @@
 // manager's page; a pin without an owner is low.
 //
 // Whose a pin is is kept with the pin, and which pin it has with each line: a VM's lines are found
-// anew, all at once, when one of its pins comes or goes. A pin that changes hands is nobody's until
+// again, all at once, when one of its pins comes or goes. A pin that changes hands is no VM's until
 // the VM that had it has lost it.
 module timed_io_pins import timed_io_pkg::*; #(
   parameter int unsigned VMS  = 4,
@@ -45,7 +45,7 @@ module timed_io_pins import timed_io_pkg::*; #(
 
   typedef enum logic [2:0] {
     Asked,
-    Frees,   // the pin is nobody's
+    Frees,   // the pin is no VM's
     Loses,   // nor has the line of the VM that had it a pin
     Gives,   // the pin is the VM's
     Gets     // and so is the line

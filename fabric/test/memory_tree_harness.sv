@@ -15,7 +15,7 @@ module memory_tree_harness
   input  logic [7:0]  interval_i,
   // How often a requester has something new to ask for: of 256 cycles. 255: always.
   input  logic [7:0]  load_i,
-  // The longest times are measured anew.
+  // The longest times are measured again.
   input  logic        forget_i,
 
   // What is looked at: a tree by the logarithm of its size, less 1, and one of its requesters.

@@ -87,7 +87,7 @@ async def from_a_first_write_to_the_result_and_back_after_a_preemption(dut):
     assert int.from_bytes(a.memory.bytes[at:at + 8], "little") == word["data"] ^ 1 and await a.state() == IDLE
     await a.vm.write(INT_CTRL, IRQ_ENABLE | IRQ_OVER)
 
-    # Again, from Idle and with nobody's help; it is preempted, saves its context, and goes on later.
+    # Again, from Idle and without any help; it is preempted, saves its context, and goes on later.
     await a.vm.write(START, 1)
     assert await a.state() == BUSY
     await a.command(STOP)

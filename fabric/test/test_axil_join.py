@@ -134,5 +134,5 @@ async def both_are_served(dut):
         await user
     for number in (0, 1):
         assert [access for access in slave.seen if access[0] >> 11 == number] == made[number]
-    # They take turns: nobody waits for two of the other's.
+    # They take turns: no master waits for two of the other's.
     assert len(slave.seen) == 400

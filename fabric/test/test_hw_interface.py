@@ -182,7 +182,7 @@ async def a_stopped_computation_goes_on_elsewhere(dut):
     await pulse(dut, done_i=1)
     await cycles(dut, 3)
     assert dut.irq_o.value == 1 and len(watch.starts) == 2
-    # Also that one is resumed by nobody: it is running.
+    # Nor does a command resume that one: it is running.
     await manager.write(COMMAND, RESUME)
     assert watch.resumes == 1
 

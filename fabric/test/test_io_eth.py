@@ -91,7 +91,7 @@ async def sends_whole_frames(dut):
         answer = await vmm.ask(port, WRITE, 0, data)
         assert answer.status == DONE and answer.cycles <= write_bound(size), (size, answer)
         dut._log.info("frame of %d bytes: %d cycles, bound %d", size, answer.cycles, write_bound(size))
-        # Whoever it says that it is from, it is from the port.
+        # Whatever source it names, it is from the port.
         expected.append(data[:6] + MACS[port] + data[12:])
     await Timer(1, units="us")
     assert wire.sent == [PREAMBLE + on_the_wire(data) for data in expected]

@@ -136,8 +136,8 @@ async def reads_as_fast_as_the_wire(dut):
         asked.append((b"" if goes_on else b"\xeb") + addr.to_bytes(3, "big") + b"\xa0")
         goes_on = True
     await Timer(200, units="ns")
-    # After reset: out of any mode, whether it is busy, which part it is, and that it may use four lines; then nothing but
-    # what was asked for.
+    # After reset: out of any mode, whether it is busy, which part it is, and that it may use four lines; then nothing
+    # but what was asked for.
     assert [c[:1] for c in wire.commands[:6]] == [b"\xff", b"\x05", b"\x9f", b"\x50", b"\x31", b"\x35"]
     assert wire.commands[4] == b"\x31\x02" and wire.commands[6:] == asked
     assert wire.ignored == 0
@@ -258,7 +258,8 @@ async def what_is_to_be_followed_is_kept(dut):
     assert programs()[2:] == [PAGE]
     answer = await vmm.ask(0, READ, PAGE, length=PAGE)
     assert answer.data == b"abc" + data[0][:PAGE - 3] and answer.cycles <= read_bound(dut, PAGE)
-    # Whatever does not go on from there has it programmed first: a Write elsewhere, also behind a page; a Read; an erasure.
+    # Whatever does not go on from there has it programmed first: a Write elsewhere, also behind a page; a Read; an
+    # erasure.
     await write(0, MORE | 600, b"def", short + 2)
     await write(0, MORE | 604, b"ghi", full + short + 2)
     await write(0, MORE | 607, b"j", short)
@@ -277,7 +278,7 @@ async def what_is_to_be_followed_is_kept(dut):
 @cocotb.test(timeout_time=50, timeout_unit="ms")
 async def random_requests_against_bytes(dut):
     """Ports read, write and erase at random; what one writes is seen by itself at once, by those who share it when it is in
-    the part, and by nobody else."""
+    the part, and by no others."""
     vmm, wire = await begin(dut)
     program, sector, _ = times(dut)
     areas = [bytearray(b"\xff" * 16 * SECTOR), bytearray(b"\xff" * 4 * SECTOR)]

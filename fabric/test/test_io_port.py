@@ -122,7 +122,7 @@ class Model:
 
     def __init__(self, memory):
         self.to_devices = bytearray(2048)
-        # None: nobody has written it yet.
+        # None: it has not been written yet.
         self.from_devices = [None] * 2048
         self.memory = bytearray(memory)
 
@@ -216,7 +216,7 @@ async def requests_are_carried_out_as_they_were_written(dut):
             else:
                 seen.add("refused")
             refused = now
-        # Nobody takes a response: no more than there is room for come.
+        # The VM takes no response: no more than there is room for come.
         for _ in range(random.choice((0, 4000))):
             await FallingEdge(dut.clk_i)
         waiting = await bus.read(STATUS) >> 8 & 7

@@ -212,7 +212,7 @@ async def errors_of_memory_come_back(dut):
 
 
 @cocotb.test(timeout_time=50, timeout_unit="us")
-async def a_task_that_stops_short_holds_up_nobody(dut):
+async def a_task_that_stops_short_holds_up_no_other(dut):
     """A write lacks a word, a read's words are never taken, WLAST is wrong: memory sees whole bursts or none."""
     task, memory = await begin(dut)
     reports = Reports(dut)

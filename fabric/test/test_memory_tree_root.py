@@ -36,7 +36,7 @@ async def memory_is_as_a_model_says(dut):
         await Timer(4, units="ns")
         taken = offered and dut.ready_o.value == 1
         if dut.reply_valid_o.value == 1:
-            assert expected, "a reply that nobody waits for"
+            assert expected, "a reply that no requester waits for"
             reply = int(dut.reply_o.value)
             got = int(dut.reply_number_o.value), reply >> 66, reply >> 65 & 1, reply >> 64 & 1
             want = expected.pop(0)

@@ -244,7 +244,8 @@ async def a_flood_is_its_places_own_business(dut):
         await FallingEdge(dut.clk_i)
     for _ in range(8):
         await FallingEdge(dut.clk_i)
-    # Five are there, of which the first has begun and left room for two words; of the others as many first words as fit.
+    # Five are there, of which the first has begun and left room for two words; of the others as many first words as
+    # fit.
     kept = 5 + WORDS - 5 * 102 + 2
     assert mesh.lost == [0] * 3 + [208 - kept] + [0] * 12
     for port in (0, 2, 4, 15):

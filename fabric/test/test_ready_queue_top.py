@@ -21,10 +21,10 @@ TAKE_HIGHEST, PEEK_HIGHEST, REMOVE, NEXT, ID, HANDLES, STATUS, CONTROL, ACCESS, 
 READY, ERROR, PENDING = 1, 2, 4
 PAGE, HYBRID, EVENT, POLLING = range(4)
 PLACE = 0x140
-NOBODY_WROTE = 0xFFFF_FFFF
+NOT_WRITTEN = 0xFFFF_FFFF
 
-# From the request on the bus to its answer there, when nobody pauses: one to give it to the queue, two of the queue's,
-# one of the slave's.
+# From the request on the bus to its answer there, when neither side pauses: one to give it to the queue, two of the
+# queue's, one of the slave's.
 READ_CYCLES = 4
 # From the event to the read on the bus, and from the command's word there to the answer's: of a command of two cycles.
 EVENT_CYCLES = 3
@@ -86,12 +86,12 @@ class Queue:
         while await self.bus.read(STATUS) & PENDING:
             pass
         self.memory.store(place, 0)
-        self.memory.store(place + 4, NOBODY_WROTE)
+        self.memory.store(place + 4, NOT_WRITTEN)
         await self.bus.write(ACCESS, place | scheme)
         self.scheme, self.place = scheme, place
         if scheme != PAGE:
             for _ in range(SETTLE_CYCLES):
-                if self.memory.word(place + 4) != NOBODY_WROTE:
+                if self.memory.word(place + 4) != NOT_WRITTEN:
                     break
                 await FallingEdge(self.dut.clk_i)
             assert self.memory.word(place + 4) == self.first()
@@ -310,7 +310,7 @@ factory.generate_tests()
 
 
 async def refused(dut, scheme):
-    """Memory that refuses at random: nothing is lost or doubled, and ACCESS begins anew."""
+    """Memory that refuses at random: nothing is lost or doubled, and ACCESS begins again."""
     queue = await begun(dut, 0.3)
     await queue.use(scheme)
     errors = 0

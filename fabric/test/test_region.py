@@ -138,7 +138,7 @@ async def each_command_and_event_in_each_state(dut):
             dut.configured_task_i.value = TASK
             await region.pulse(**{event: 1})
             assert await region.state() == events.get((state, event), state), (state, event)
-    # A client that was done has the region until somebody takes it.
+    # A client that was done has the region until another client takes it.
     await region.come_to(BUSY)
     await region.pulse(task_done_i=1)
     await region.pulse(if_start_i=1)

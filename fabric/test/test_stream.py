@@ -1,4 +1,4 @@
-"""Both buffers of streams: what goes in comes out, at one item a cycle where nobody rests."""
+"""Both buffers of streams: what goes in comes out, at one item a cycle where neither side rests."""
 
 import random
 

@@ -368,7 +368,7 @@ async def a_schedule_is_cancelled(dut):
     await p.sleep(start + 1200)
     ups = [at for at in sorted(p.outputs)[1:] if p.outputs[at] > p.outputs[at - 1]]
     assert ups[:7] == [start + 100 * i for i in range(7)] and len(ups) in (7, 8)
-    # Nobody begins behind it; the run under way ends where it is told to.
+    # No run begins behind it; the run under way ends where it is told to.
     await p.store(0, [encode("write", mask=1, values=1), encode("wait", cycles=60000), encode("write", mask=1, values=0)])
     start = await p.now() + 300
     assert await p.schedule(0, 0, start) == 0
@@ -381,7 +381,7 @@ async def a_schedule_is_cancelled(dut):
 
 
 @cocotb.test(timeout_time=2, timeout_unit="ms")
-async def what_a_vm_did_is_cleared_and_nobody_elses(dut):
+async def what_a_vm_did_is_cleared_and_no_others(dut):
     p = await begin(dut)
     program = [encode("write", mask=1, values=1), encode("read"), encode("loop", level=0, count=200), encode("read"),
                encode("repeat", level=0, word=3), encode("end")]
@@ -428,7 +428,7 @@ async def reports_that_are_lost_are_counted(dut):
     await p.sleep(start + p.ahead * (runs + 3))
     assert (await p.status(0))["lost"] == runs + 1 - REPORTS_MAX
     assert await p.reports(0) == [(LATE_SCHEDULE, 1)] + [(NO_PIN, start + i * p.ahead) for i in range(REPORTS_MAX - 1)]
-    # Nobody else's are.
+    # Those of other VMs are not.
     for vm in range(1, p.vms):
         assert (await p.status(vm))["lost"] == 0
         assert await p.reports(vm) == [(LATE_SCHEDULE, 1)]

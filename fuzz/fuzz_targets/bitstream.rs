@@ -1,4 +1,4 @@
-//! Any bytes as a bitstream; those that are one are one again when they are sealed anew.
+//! Any bytes as a bitstream; those that are one are one after they are sealed again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the initramfs of a Linux guest with a disk and a network card: the one without, and behind it an archive of their
-# drivers and of ./disk, which loads them. The kernel unpacks both.
+# Makes the initramfs of a Linux guest with a disk and a network card: the one without, and behind it an archive of
+# their drivers and of ./disk, which loads them. The kernel unpacks both.
 #
 # usage: disk.sh PACKAGES INITRAMFS OUTPUT
 #

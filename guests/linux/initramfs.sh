@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes the Linux guest's initramfs: busybox, two of rt-tests' programs, their libraries, what programs.sh compiles, and ./init.
+# Makes the Linux guest's initramfs: busybox, two of rt-tests' programs, their libraries, what programs.sh compiles, and
+# ./init.
 #
 # usage: initramfs.sh PACKAGES OUTPUT
 #

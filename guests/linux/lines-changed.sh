@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# How many lines of Linux the project has changed: 0, if the kernel that guests boot is that of the distribution's package, bit for bit, and the
-# package the one that build/linux/manifest.txt names by its SHA-256, which set-up got from the distribution's signed index. Otherwise it says what differs,
-# and fails: of a binary that differs nobody can tell the lines.
+# How many lines of Linux the project has changed: 0, if the kernel that guests boot is that of the distribution's
+# package, bit for bit, and the package the one that build/linux/manifest.txt names by its SHA-256, which set-up got
+# from the distribution's signed index. Otherwise it says what differs, and fails: the lines of a binary that
+# differs cannot be told.
 set -euo pipefail
 # shellcheck source=setup/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../../setup/lib.sh"

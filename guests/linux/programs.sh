@@ -1,9 +1,11 @@
 #!/bin/sh
-# Compiles the Linux guest's own programs: tactus-rt, tactus-ring, tactus-load, tactus-accelerator, tactus-io, and those for real-time vCPUs.
+# Compiles the Linux guest's own programs: tactus-rt, tactus-ring, tactus-load, tactus-accelerator, tactus-io, and those
+# for real-time vCPUs.
 #
 # usage: programs.sh OUTPUT
 #
-# OUTPUT is a folder. Programs for real-time vCPUs (rt-*.c) become flat files, rt-*.bin, that run wherever they are loaded.
+# OUTPUT is a folder. Programs for real-time vCPUs (rt-*.c) become flat files, rt-*.bin, that run wherever they are
+# loaded.
 set -eu
 
 output=$1
@@ -13,8 +15,8 @@ trap 'rm -rf "$work"' EXIT
 # Set-up names the compiler (setup/compiler.sh).
 cross=${TACTUS_CROSS:-riscv64-unknown-elf-}
 
-# The bare-metal compiler that set-up installs does for Linux, too, as long as there is no library. The ISA is named as of the
-# specification of 2019, as the compiler's own libraries are.
+# The bare-metal compiler that set-up installs does for Linux, too, as long as there is no library. The ISA is named as
+# of the specification of 2019, as the compiler's own libraries are.
 compile() {
     "${cross}gcc" -march=rv64gc -mabi=lp64d -misa-spec=2.2 -mcmodel=medany -std=gnu11 -O2 \
         -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-function -Werror -ffreestanding -nostdlib -static \

@@ -148,7 +148,7 @@ static uint64_t receive(uint64_t count)
             tactus_ring_skip(&consumer, &length);
             break;
         case TACTUS_RING_RESTARTED:
-            print(2, "tactus-ring: the other end has started anew\n");
+            print(2, "tactus-ring: the other end has restarted\n");
             break;
         default:
             /* The ring's data are dropped; later records may be valid. */

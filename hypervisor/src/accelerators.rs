@@ -1,14 +1,16 @@
-//! Virtual devices behind which accelerators stand (Ker-ONE, section 4.2): each is a page of the fabric, an interface, which its VM may always read. While
-//! the page is open the VM writes it as well, and the hypervisor has no part in it. Otherwise a store traps: it is carried out here, as
-//! an interface keeps all its registers, and a region is requested for the interface: of the region allocator, and where that says so, or there is none, of
-//! the device manager ([`allocation`]).
+//! Virtual devices behind which accelerators stand (Ker-ONE, section 4.2): each is a page of the fabric, an interface,
+//! which its VM may always read. While the page is open the VM writes it as well, and the hypervisor has no part in it.
+//! Otherwise a store traps: it is carried out here, as an interface keeps all its registers, and a region is requested
+//! for the interface: of the region allocator, and where that says so, or there is none, of the device manager
+//! ([`allocation`]).
 //!
-//! So no vCPU ever waits in the hypervisor for a region, and there is nothing to undo when a VM or the manager dies: what a VM has asked for is in
-//! its interface, and here is only where the manager should look.
+//! So no vCPU ever waits in the hypervisor for a region, and there is nothing to undo when a VM or the manager dies:
+//! what a VM has asked for is in its interface, and here is only where the manager should look.
 //!
-//! **Protocol A1, open pages.** A page may be open while no region is connected only if an answer of the allocator is due for its interface, or the page is
-//! about to be closed. The hart that opens a page then looks whether a region is connected; the hart that closes it then looks whether the VM has asked for
-//! something meanwhile. So neither the order of openings and closings by different harts matters, nor how late one is.
+//! **Protocol A1, open pages.** A page may be open while no region is connected only if an answer of the allocator is
+//! due for its interface, or the page is about to be closed. The hart that opens a page then looks whether a region is
+//! connected; the hart that closes it then looks whether the VM has asked for something meanwhile. So neither the order
+//! of openings and closings by different harts matters, nor how late one is.
 
 mod allocation;
 pub mod interfaces;
@@ -44,7 +46,7 @@ impl Accelerators {
             return;
         }
         if !self.notify_waiter(cx) {
-            // It may be at work for somebody else.
+            // The manager may be at work for another VM.
             cold_path();
             let manager = system().blob.header.device_manager as usize;
             // Where there is a virtual device, there is one.
@@ -52,7 +54,8 @@ impl Accelerators {
         }
     }
 
-    /// Whoever waits for news is given it with its registers, without an interrupt. `false`: nobody does; it comes when it waits the next time.
+    /// The manager's vCPU that waits for news gets it with its registers, without an interrupt. `false`: no vCPU waits;
+    /// the manager finds the news when it waits the next time.
     fn notify_waiter(&self, cx: &mut HartCtx) -> bool {
         let waiter = self.waiter.swap(0, Ordering::SeqCst).checked_sub(1);
         if let Some(handle) = waiter {
@@ -79,7 +82,8 @@ impl Accelerators {
         self.request(cx, wanted);
     }
 
-    /// Opens an interface's page; without an answer that `is_due` it stays open only if a region is connected. As [`Accelerators::close`].
+    /// Opens an interface's page; without an answer that `is_due` it stays open only if a region is connected. As
+    /// [`Accelerators::close`].
     fn open(&self, cx: &mut HartCtx, interface: &Interface, is_due: bool) -> u32 {
         // A hart that knows it otherwise traps once more.
         interface.leaf.fetch_or(WRITE, Ordering::SeqCst);
@@ -90,14 +94,15 @@ impl Accelerators {
         self.close(cx, interface)
     }
 
-    /// Closes an interface's page. Returns its bit if a region is to be requested for it. Where a vCPU may still write the page, this is looked at when it
-    /// does not any more ([`recheck_closed`]).
+    /// Closes an interface's page. Returns its bit if a region is to be requested for it. Where a vCPU may still write
+    /// the page, this is looked at when it does not any more ([`recheck_closed`]).
     #[inline(never)]
     fn close(&self, cx: &mut HartCtx, interface: &Interface) -> u32 {
         let mut looks = true;
         if interface.leaf.fetch_and(!WRITE, Ordering::SeqCst) & WRITE != 0 {
             for vcpu in system().vms[interface.vm].all_vcpus() {
-                // Both at once: a vCPU that takes the one takes the other. One that does not run takes them before it runs.
+                // Both at once: a vCPU that takes the one takes the other. One that does not run takes them before it
+                // runs.
                 vcpu.signal(signal::CLOSED | signal::RECHECK_CLOSED_PAGE);
                 if !vcpu.state.has_left() {
                     looks = false;
@@ -122,7 +127,8 @@ pub fn store(cx: &mut HartCtx, interface: &Interface, address: u64, value: u32) 
     system().accelerators.request(cx, 1 << interface.number);
 }
 
-/// A vCPU of the VM ran while a virtual device was closed, and cannot write it any more: what it has asked for meanwhile has not trapped.
+/// A vCPU of the VM ran while a virtual device was closed, and cannot write it any more: what it has asked for
+/// meanwhile has not trapped.
 pub fn recheck_closed(cx: &mut HartCtx, vm: &Vm) {
     let own = &system().accelerators;
     let mut wanted = 0;
@@ -169,8 +175,8 @@ pub fn end(cx: &mut HartCtx, vm: &Vm) {
     }
 }
 
-/// Whether nothing that the VM's virtual devices were asked for can reach memory any more: within the bound that the register
-/// END of `fabric/regs/virtual_device.rdl` states, whatever the device manager does.
+/// Whether nothing that the VM's virtual devices were asked for can reach memory any more: within the bound that the
+/// register END of `fabric/regs/virtual_device.rdl` states, whatever the device manager does.
 pub fn has_ended(vm: &Vm) -> bool {
     let mut of_vm = system().accelerators.of(vm);
     !of_vm.any(|interface| flags(interface, END) & 1 != 0)

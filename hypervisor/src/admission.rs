@@ -1,8 +1,8 @@
 //! Admission: one for the whole system. It judges one request at a time, in steps.
 //!
-//! Between two steps the hart that does them looks for interrupts, and may give up the requesting vCPU for a more urgent one. Meanwhile any
-//! other hart with a request of its own does the steps in its place, so that no request waits for a vCPU that does not run. The hart
-//! that does the last step carries the decision out (protocol R1).
+//! Between two steps the hart that does them looks for interrupts, and may give up the requesting vCPU for a more
+//! urgent one. Meanwhile any other hart with a request of its own does the steps in its place, so that no request waits
+//! for a vCPU that does not run. The hart that does the last step carries the decision out (protocol R1).
 
 pub mod request;
 
@@ -98,7 +98,8 @@ fn enter_configured(
 /// The vCPUs that are to be notified of a decision.
 pub type VcpusToNotify = [Option<&'static Vcpu>; 2];
 
-/// Does one step of the request that is being judged, which becomes this one if there is none; the answer, if it is there.
+/// Does one step of the request that is being judged, which becomes this one if there is none; the answer, if it is
+/// there.
 pub fn step(vcpu: &'static Vcpu, wanted: &AdmissionRequest) -> (Option<SbiResult>, VcpusToNotify) {
     let _turn = ASKING.lock();
     let mut admission = ADMISSION.lock();
@@ -163,7 +164,8 @@ pub fn step(vcpu: &'static Vcpu, wanted: &AdmissionRequest) -> (Option<SbiResult
     (None, tell)
 }
 
-/// The harts, as bits, where nothing that has left is still counted by those that run: a vCPU that has to go on may be moved there.
+/// The harts, as bits, where nothing that has left is still counted by those that run: a vCPU that has to go on may be
+/// moved there.
 fn settled_harts() -> u64 {
     system()
         .harts
@@ -195,7 +197,8 @@ fn carry_out(
     let moved = decision
         .moved
         .map(|(handle, to)| (system().vcpu(handle), to));
-    // Where an earlier decision is still to be carried out, or what has left is still counted by those that run, nothing new is promised.
+    // Where an earlier decision is still to be carried out, or what has left is still counted by those that run,
+    // nothing new is promised.
     let good = |&(vcpu, to): &(&Vcpu, usize)| is_free(vcpu) && system().harts[to].is_settled();
     if !moved.as_ref().is_none_or(good) {
         return Err(Refusal::Utilisation);
@@ -215,7 +218,8 @@ fn carry_out(
                 a1: start.argument,
                 sp: start.stack,
             };
-            // Before the newcomer may begin, or end with its VM: what it takes with it then is in the ledger when this returns.
+            // Before the newcomer may begin, or end with its VM: what it takes with it then is in the ledger when this
+            // returns.
             let before = || {
                 make_room();
                 target.relocation.promise(reservation);
@@ -261,8 +265,8 @@ fn send(vcpu: &Vcpu, to: usize) {
         .order_move(to, &system().harts[vcpu.home()].departing_reservations);
 }
 
-/// A vCPU has stopped on this hart, its home: the reservation of one that a hypercall has made ends. Another one returns to that of the
-/// configuration. What it asked for ends.
+/// A vCPU has stopped on this hart, its home: the reservation of one that a hypercall has made ends. Another one
+/// returns to that of the configuration. What it asked for ends.
 pub fn stopped(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     let call = cx.bodies.of(vcpu).pending_admission.take();
     if call.is_none() && vcpu.relocation.promised().is_none() {

@@ -21,7 +21,7 @@ impl Arena {
     /// An arena of `size` bytes of physical memory from `base`.
     ///
     /// # Safety
-    /// The range is memory that nobody else uses, and the hypervisor reaches physical memory without translation.
+    /// The range is memory that nothing else uses, and the hypervisor reaches physical memory without translation.
     pub const unsafe fn new(base: u64, size: u64) -> Self {
         Self {
             next: Cell::new(base),
@@ -66,7 +66,7 @@ impl Arena {
     /// An object.
     pub fn object<T>(&self, object: T) -> Result<&'static T, Exhausted> {
         let place = self.take(size_of::<T>() as u64, align_of::<T>() as u64)? as *mut T;
-        // Safety: within the part just taken, which is aligned for T and nobody else's.
+        // Safety: within the part just taken, which is aligned for T and nothing else uses.
         unsafe {
             place.write(object);
             Ok(&*place)
@@ -84,7 +84,7 @@ impl Arena {
         let bytes = (size_of::<T>() * count) as u64;
         let first = self.take(bytes, align_of::<T>() as u64)? as *mut MaybeUninit<T>;
         for i in 0..count {
-            // Safety: within the part just taken, which is aligned for T and nobody else's.
+            // Safety: within the part just taken, which is aligned for T and nothing else uses.
             unsafe { (*first.add(i)).write(make(i)) };
         }
         // Safety: all `count` objects have been written.

@@ -53,7 +53,8 @@ pub struct Body {
     pub uses_fpu: bool,
     /// Whether it traps to itself for ever.
     pub livelock: Livelock,
-    /// The hypervisor may have something to do in the vCPU's time before it is entered: [`Body::loader`], [`Body::pending_admission`], [`Body::message`].
+    /// The hypervisor may have something to do in the vCPU's time before it is entered: [`Body::loader`],
+    /// [`Body::pending_admission`], [`Body::message`].
     pub unfinished: bool,
     /// It has a reservation: whether [`Body::account`], in another cache line, is there.
     pub reserved: bool,

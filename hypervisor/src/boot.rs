@@ -318,7 +318,7 @@ fn check_segments(blob: &Blob) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Channels begin empty: what an earlier system has left in their memory is nobody's.
+/// Channels begin empty: what an earlier system has left in their memory belongs to no VM.
 fn clear_channels(blob: &Blob) {
     for region in blob.regions {
         if region.flags == region::CHANNEL {
@@ -365,9 +365,9 @@ extern "C" fn explain(refusal: &Refusal) {
     match refusal {
         Refusal::Blob(error) => line
             .words(error.message())
-            .words("; build the image anew with `tactus build`"),
+            .words("; build the image again with `tactus build`"),
         Refusal::Parts => line.words(
-            "this hypervisor was built without a part that the system needs; build the image anew with `tactus build`",
+            "this hypervisor was built without a part that the system needs; build the image again with `tactus build`",
         ),
         Refusal::Platform(platform::Lack::Devicetree) => {
             line.words("the firmware passed no devicetree in a1")

@@ -105,7 +105,8 @@ impl Console {
         taken
     }
 
-    /// Whose turn it is. A stream keeps the line to the end of a line of text of up to [`TURN`] bytes, as long as it has bytes.
+    /// Whose turn it is. A stream keeps the line to the end of a line of text of up to [`TURN`] bytes, as long as it
+    /// has bytes.
     fn turn(&self) -> Option<u8> {
         if self.waiting == 0 {
             return None;
@@ -150,7 +151,7 @@ impl Console {
         Some(byte)
     }
 
-    /// Has somebody send what waits, if there is `more` of it: whom the UART interrupts, or who looks for it.
+    /// Has what waits sent, if there is `more` of it: by a hart that the UART interrupts, or by one that looks for it.
     fn arm(&mut self, more: bool) {
         if let Line::Uart(base, true) = self.line {
             if more != self.armed {
@@ -271,7 +272,8 @@ pub fn interrupt(mut deliver: impl FnMut(u8, u8)) -> Room {
     room
 }
 
-/// Sends all that waits, however long it takes: before the machine stops. Other harts, which serve interrupts meanwhile, wait for a piece of it at most.
+/// Sends all that waits, however long it takes: before the machine stops. Other harts, which serve interrupts
+/// meanwhile, wait for a piece of it at most.
 #[inline(never)]
 pub fn flush() {
     loop {

@@ -100,7 +100,8 @@ pub fn access(cx: &mut HartCtx, vcpu: &'static Vcpu, exception: &Exception, devi
     match done {
         Some(access) => {
             context::skip_instruction(access.length.into());
-            // The store may have been a call that takes long. When the vCPU has to leave the hart first, whoever asks next sees so.
+            // The store may have been a call that takes long. When the vCPU has to leave the hart first, the next
+            // check sees so.
             if cx.bodies.of(vcpu).unfinished {
                 let _ = dispatch::continue_calls(cx, vcpu);
             }
@@ -167,13 +168,15 @@ fn store(
     }
 }
 
-/// Makes the call whose [`CallBlock`] is at a guest-physical address; `None`: it is not in a page of the VM's memory, or not aligned.
+/// Makes the call whose [`CallBlock`] is at a guest-physical address; `None`: it is not in a page of the VM's memory,
+/// or not aligned.
 fn call(cx: &mut HartCtx, vcpu: &'static Vcpu, block: u64) -> Option<()> {
     const SIZE: u64 = size_of::<CallBlock>() as u64;
     let fits = block.is_multiple_of(8) && block % map::PAGE_SIZE <= map::PAGE_SIZE - SIZE;
     let address = vcpu.vm.memory_at(block, SIZE).filter(|_| fits)?;
     let from = address as *const CallBlock;
-    // Safety: all of it is in the guest's memory, and aligned. The guest may change it meanwhile; each word is read once.
+    // Safety: all of it is in the guest's memory, and aligned. The guest may change it meanwhile; each word is read
+    // once.
     let (function, arguments) = unsafe {
         (
             (&raw const (*from).function).read_volatile(),

@@ -1,8 +1,8 @@
 //! What a hart does next: which vCPU leaves it, which one gets it, and what is done between two guests.
 //!
-//! A vCPU leaves a hart only through [`schedule`], or through [`preempt`] when the hart's timer releases a real-time vCPU. Its registers are saved then.
-//! [`preempt`] and [`switch_fast`] go from one vCPU to another in one step. [`deschedule`] and [`pick_next_or_idle`] do all that these
-//! two can't.
+//! A vCPU leaves a hart only through [`schedule`], or through [`preempt`] when the hart's timer releases a real-time
+//! vCPU. Its registers are saved then. [`preempt`] and [`switch_fast`] go from one vCPU to another in one step.
+//! [`deschedule`] and [`pick_next_or_idle`] do all that these two can't.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -54,8 +54,8 @@ pub extern "C" fn hart_main(hart: &'static Hart) -> NextContext {
     pick_next_or_idle(cx)
 }
 
-/// The entry code's way to the scheduler: the current vCPU, all of whose registers are saved, leaves the hart, or has to wait for it. The hart goes to another
-/// vCPU, or to the same.
+/// The entry code's way to the scheduler: the current vCPU, all of whose registers are saved, leaves the hart, or has
+/// to wait for it. The hart goes to another vCPU, or to the same.
 #[unsafe(export_name = "tactus_schedule")]
 pub extern "C" fn schedule(vcpu: &'static Vcpu) -> NextContext {
     // Safety: the entry code's call for a vCPU that runs on this hart (protocol H1).
@@ -70,7 +70,7 @@ pub extern "C" fn schedule(vcpu: &'static Vcpu) -> NextContext {
     schedule_at(cx, vcpu, now)
 }
 
-/// Whether all that is pending is the timer, for a release that has been served. The next vCPU's way in sets it anew.
+/// Whether all that is pending is the timer, for a release that has been served. The next vCPU's entry arms it again.
 #[inline(always)]
 fn is_served(local: &Local, pending: u64, now: u64) -> bool {
     (pending == csr::STI) & local.next.is_some() & (local.timer.earliest_release().0 > now)
@@ -97,8 +97,9 @@ extern "C" fn deschedule(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> Nex
     pick_next_or_idle(cx)
 }
 
-/// Fast path of preemption: a real-time vCPU, [`Local::next`], takes the hart. As [`deschedule`] and [`pick_next_or_idle`] do it, without the cases that
-/// [`can_switch_fast`] excludes, which are left to them. Like what leads here it ends with the next step, so that the way has the frame of [`switch`] alone.
+/// Fast path of preemption: a real-time vCPU, [`Local::next`], takes the hart. As [`deschedule`] and
+/// [`pick_next_or_idle`] do it, without the cases that [`can_switch_fast`] excludes, which are left to them. Like what
+/// leads here it ends with the next step, so that the way has the frame of [`switch`] alone.
 #[inline(never)]
 pub extern "C" fn preempt(
     cx: &mut HartCtx,
@@ -141,7 +142,8 @@ extern "C" fn switch_fast(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> Ne
     }
 }
 
-/// The hart goes from one vCPU to another, and the first one to where it belongs: if it `requeues`, into a queue, unless it waits.
+/// The hart goes from one vCPU to another, and the first one to where it belongs: if it `requeues`, into a queue,
+/// unless it waits.
 #[inline(never)]
 extern "C" fn switch(
     cx: &mut HartCtx,
@@ -179,8 +181,8 @@ extern "C" fn switch(
     handle_pending_signals(cx, next)
 }
 
-/// Enters a vCPU that has got the hart, after what others have told it. That may concern the vCPU that was here before, which
-/// has to be in its place by now.
+/// Enters a vCPU that has got the hart, after what others have told it. That may concern the vCPU that was here before,
+/// which has to be in its place by now.
 #[inline(always)]
 fn handle_pending_signals(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
     if (vcpu.signals() != 0) | cx.local.needs_resched {
@@ -265,14 +267,15 @@ fn pick_next_or_idle(cx: &mut HartCtx) -> NextContext {
         };
         let (local, body) = cx.with_body(vcpu);
         switch::set_current(local, vcpu, body, arch::now());
-        // Here, and not at the first poll, which is for what seldom changes.
+        // Here, and not at the first poll, which is for what rarely changes.
         local.timer.arm(Serves::of(vcpu.class, local.hart.shared));
         let unfinished = body.unfinished;
         return prepare_entry(cx, vcpu, unfinished);
     }
 }
 
-/// A vCPU has got the hart: does what is to be done before it is entered, and enters it. `unfinished`: as [`Body::unfinished`].
+/// A vCPU has got the hart: does what is to be done before it is entered, and enters it. `unfinished`: as
+/// [`Body::unfinished`].
 fn prepare_entry(cx: &mut HartCtx, vcpu: &'static Vcpu, unfinished: bool) -> NextContext {
     let best_effort = vcpu.class == Class::BestEffort;
     if best_effort {

@@ -1,7 +1,7 @@
 //! Doorbells: a VM rings one at the other end of each of its channels, which then has an interrupt pending.
 //!
-//! That is done on the hart of the vCPU that listens for it, whose caches hold what it takes. The ringing hart passes the doorbell to
-//! that hart, for which it writes a single cache line.
+//! That is done on the hart of the vCPU that listens for it, whose caches hold what it takes. The ringing hart passes
+//! the doorbell to that hart, for which it writes a single cache line.
 
 pub mod delivery;
 pub mod listeners;
@@ -28,13 +28,15 @@ impl Doorbell {
         unsafe { self.listener.load(Ordering::Relaxed).as_ref() }
     }
 
-    /// Keeps a ring that comes too early (protocol I1). `false`: one is kept already, and the listener's hart will look for it.
+    /// Keeps a ring that comes too early (protocol I1). `false`: one is kept already, and the listener's hart will look
+    /// for it.
     pub fn keep_early_ring(&self) -> bool {
         let bit = 1 << (self.source - map::CHANNEL_SOURCE);
         self.vm.early_rings.fetch_or(bit, Ordering::SeqCst) & bit == 0
     }
 
-    /// Another has taken its place on the way to the listener's hart: its delivery is granted the interrupt (protocol I1) once more.
+    /// Another has taken its place on the way to the listener's hart: its delivery is granted the interrupt (protocol
+    /// I1) once more.
     #[cold]
     pub fn regrant(&self) {
         if let Some(listener) = self.listener() {

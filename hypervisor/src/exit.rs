@@ -1,10 +1,10 @@
 //! The one way out of the hypervisor into a guest.
 //!
-//! Every trap handler gives the entry code an [`Exit`]. Only this module makes one that enters a guest, and it arms the hart's timer
-//! first (protocol T1, `hart/timer.rs`), so that no handler can leave a new due time unheard.
+//! Every trap handler gives the entry code an [`Exit`]. Only this module makes one that enters a guest, and it arms the
+//! hart's timer first (protocol T1, `hart/timer.rs`), so that no handler can leave a new due time unheard.
 //!
-//! **Protocol P1, preemption.** The real-time vCPU in [`Local::next`] is the next one to have the hart: code that sets it
-//! sets [`Local::needs_resched`] too, no guest is entered while that is set, and only taking that vCPU clears it.
+//! **Protocol P1, preemption.** The real-time vCPU in [`Local::next`] is the next one to have the hart: code that sets
+//! it sets [`Local::needs_resched`] too, no guest is entered while that is set, and only taking that vCPU clears it.
 
 use crate::arch::context::Context;
 use crate::hart::context::Local;

@@ -144,14 +144,15 @@ impl Hart {
     }
 
     /// Tells the hart, from another one, that a vCPU at home there has news. While a real-time vCPU runs there, news of
-    /// best-effort ones wait until it looks for them, and so do news of a real-time one that has just been the cause of an
-    /// interrupt ([`Hart::accepts_ipi_for`]). `sender`: the VM whose vCPU sends them.
+    /// best-effort ones wait until it looks for them, and so do news of a real-time one that has just been the cause of
+    /// an interrupt ([`Hart::accepts_ipi_for`]). `sender`: the VM whose vCPU sends them.
     #[inline(never)]
     pub fn post(&self, vcpu: &Vcpu, sender: Option<&Vm>) {
         let bit = 1 << (vcpu.handle % 64);
         let before =
             self.inbox.posts[usize::from(vcpu.handle / 64)].fetch_or(bit, Ordering::SeqCst);
-        // With the bit still there, an interrupt is on its way already, or the hart looks before it runs a best-effort vCPU.
+        // With the bit still there, an interrupt is on its way already, or the hart looks before it runs a best-effort
+        // vCPU.
         fence(Ordering::SeqCst);
         if before & bit == 0 && self.accepts_ipi_for(vcpu, sender, true) {
             self.interrupt();
@@ -163,10 +164,10 @@ impl Hart {
     /// **Protocol I1, interrupts between harts.** While a real-time vCPU runs on a shared hart, each real-time vCPU at
     /// home there is the cause of at most one interrupt in a deferral period, from any number of senders; admission
     /// counts these interrupts. Earlier signals stay posted: the hart handles them with its deferred work, or when it
-    /// runs no real-time vCPU any more. Doorbells that are rung, and device interrupts that are completed, too early are
-    /// kept with the VM, and [`signal::EARLY`] is posted. A signal that a VM sends to itself while one of its vCPUs has
-    /// the hart costs the budget of that vCPU and no other VM's, and is not limited. `counts`: an interrupt follows at
-    /// once, which the vCPU that runs is credited if it is not its own VM's.
+    /// runs no real-time vCPU any more. Doorbells that are rung, and device interrupts that are completed, too early
+    /// are kept with the VM, and [`signal::EARLY`] is posted. A signal that a VM sends to itself while one of its vCPUs
+    /// has the hart costs the budget of that vCPU and no other VM's, and is not limited. `counts`: an interrupt follows
+    /// at once, which the vCPU that runs is credited if it is not its own VM's.
     #[inline(always)]
     pub fn accepts_ipi_for(&self, vcpu: &Vcpu, sender: Option<&Vm>, counts: bool) -> bool {
         let runs = self.runs();
@@ -240,7 +241,8 @@ impl Hart {
         unsafe { doorbell.as_ref() }
     }
 
-    /// Whether nothing is left here of reservations that admission no longer counts: what it has put in their place may begin.
+    /// Whether nothing is left here of reservations that admission no longer counts: what it has put in their place may
+    /// begin.
     pub fn is_settled(&self) -> bool {
         // In this order: what leaves makes it stale first.
         self.departing_reservations.are_over()
@@ -264,7 +266,8 @@ impl Hart {
         self.has_posts_or_offers() || !self.inbox.doorbell.load(Ordering::Relaxed).is_null()
     }
 
-    /// Whether anything has been sent here that is not for a best-effort vCPU for certain; after a full fence. `vcpus`: all of the system.
+    /// Whether anything has been sent here that is not for a best-effort vCPU for certain; after a full fence. `vcpus`:
+    /// all of the system.
     #[inline]
     pub fn has_urgent_news(&self, vcpus: impl FnOnce() -> &'static Table<Vcpu>) -> bool {
         !self.inbox.doorbell.load(Ordering::Relaxed).is_null()

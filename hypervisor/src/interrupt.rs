@@ -45,7 +45,8 @@ pub fn initialise_hart(hart: &Hart) {
     }
 }
 
-/// Whether the hart is among those that the console and the region allocator interrupt: the first without real-time vCPUs, or, if each has some, all; who is free first serves it.
+/// Whether the hart is among those that the console and the region allocator interrupt: the first without real-time
+/// vCPUs, or, if each has some, all; who is free first serves it.
 fn serves_console(hart: &Hart) -> bool {
     let free = |hart: &&Hart| {
         let real_time = |vcpu: &&Vcpu| vcpu.class == Class::RealTime;
@@ -56,7 +57,8 @@ fn serves_console(hart: &Hart) -> bool {
     first.is_none_or(|first| first.index == hart.index)
 }
 
-/// Serves the interrupts that are `pending` ([`crate::arch::pending_interrupts`]), one of each kind; the current vCPU may have to leave the hart afterwards.
+/// Serves the interrupts that are `pending` ([`crate::arch::pending_interrupts`]), one of each kind; the current vCPU
+/// may have to leave the hart afterwards.
 #[inline(never)]
 pub fn handle(cx: &mut HartCtx, pending: u64) {
     let mut from = arch::now();
@@ -117,7 +119,7 @@ extern "C" fn external(cx: &mut HartCtx) {
 #[inline(never)]
 pub fn handle_ipi(cx: &mut HartCtx, from: u64) {
     arch::clear_software_interrupt();
-    // What is passed or posted from now on interrupts anew.
+    // What is passed or posted from now on raises another interrupt.
     if let Some(doorbell) = cx.local.hart.take_doorbell() {
         doorbell.deliver(cx);
     }

@@ -1,8 +1,9 @@
 //! Interrupts by a page that a vCPU shares with the hypervisor: see [`tactus_abi::interrupts`].
 //!
-//! The page is the guest's memory, in which it may write anything at any time. It is written on the hart of its vCPU only, while the vCPU runs
-//! there or is about to, so that nothing is written any more once the vCPU has taken it back or stopped. Until then what has
-//! been sent is kept here. What is read of the page decides about nothing but whether its own vCPU is interrupted.
+//! The page is the guest's memory, in which it may write anything at any time. It is written on the hart of its vCPU
+//! only, while the vCPU runs there or is about to, so that nothing is written any more once the vCPU has taken it back
+//! or stopped. Until then what has been sent is kept here. What is read of the page decides about nothing but whether
+//! its own vCPU is interrupted.
 
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -45,8 +46,9 @@ impl Page {
         sources & !self.sent[word].fetch_or(sources, Ordering::SeqCst) != 0
     }
 
-    /// The vCPU, which runs on this hart, or is about to, has been sent something ([`crate::vm::vcpu::signal::SOFTWARE`], which has been cleared): whether its software
-    /// interrupt is to be pending now.
+    /// The vCPU, which runs on this hart, or is about to, has been sent something
+    /// ([`crate::vm::vcpu::signal::SOFTWARE`], which has been cleared): whether its software interrupt is to be pending
+    /// now.
     #[inline]
     pub fn deliver(&self) -> bool {
         self.get().is_none_or(|page| self.fill(page))

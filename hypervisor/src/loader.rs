@@ -33,8 +33,8 @@ impl Loader {
         let to = memory.host_at(segment.guest - memory.guest + self.copied);
         let left = (segment.size - self.copied).min(PAGE_SIZE - to % PAGE_SIZE);
         let size = left.min(memory::piece(from, to, STEP));
-        // Safety: boot has checked that the segment lies within the VM's memory, where nothing of the hypervisor is and no
-        // vCPU runs while it is loaded, and that its source lies in the boot image.
+        // Safety: boot has checked that the segment lies within the VM's memory, where nothing of the hypervisor is and
+        // no vCPU runs while it is loaded, and that its source lies in the boot image.
         unsafe {
             core::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, size as usize);
         }

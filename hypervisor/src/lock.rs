@@ -1,6 +1,7 @@
 //! Locks between harts: first come, first served, so that the wait is bounded by the number of harts times the
-//! longest time one is held (a ticket lock: Mellor-Crummey and Scott, ACM TOCS 9, 1991, section 2.2). Interrupts are always off in the hypervisor;
-//! nothing waits while holding one, but for the bounded time of an answer of the region allocator (`accelerators/allocation.rs`).
+//! longest time one is held (a ticket lock: Mellor-Crummey and Scott, ACM TOCS 9, 1991, section 2.2). Interrupts are
+//! always off in the hypervisor; nothing waits while holding one, but for the bounded time of an answer of the region
+//! allocator (`accelerators/allocation.rs`).
 //!
 //! What is compiled into most places that lock is a call. `tests/lock.rs` tries all interleavings.
 
@@ -26,11 +27,11 @@ pub struct Lock<T> {
 // Safety: `Guard` is the only way to the value, and there is one at a time.
 unsafe impl<T: Send> Sync for Lock<T> {}
 
-/// Who comes when: both count up for ever, and wrap.
+/// The ticket counters: both count up for ever, and wrap.
 struct Turns {
-    /// The turn of whoever comes next.
+    /// The ticket of the next hart that asks.
     next: AtomicU32,
-    /// Whose turn it is.
+    /// The ticket of the hart whose turn it is.
     now: AtomicU32,
 }
 
@@ -58,8 +59,8 @@ impl Turns {
         self.begin();
     }
 
-    /// Takes a turn if it begins at once. A turn ends before the next one is taken: `next` equal to an old `now` means that `now` is
-    /// still the same.
+    /// Takes a turn if it begins at once. A turn ends before the next one is taken: `next` equal to an old `now` means
+    /// that `now` is still the same.
     #[inline(always)]
     fn try_begin(&self) -> bool {
         let now = self.now.load(Ordering::Acquire);
@@ -72,7 +73,7 @@ impl Turns {
         taken.is_ok()
     }
 
-    /// Ends the turn, for whoever has it.
+    /// Ends the turn of the hart that has it.
     #[inline]
     fn end(&self) {
         let mine = self.now.load(Ordering::Relaxed);
@@ -105,8 +106,8 @@ impl<T> Lock<T> {
         }
     }
 
-    /// Waits until all harts that asked before have used the value; it is the caller's until the guard is dropped. A hart that
-    /// locks what it has locked already waits for ever.
+    /// Waits until all harts that asked before have used the value; it is the caller's until the guard is dropped. A
+    /// hart that locks what it has locked already waits for ever.
     #[inline]
     pub fn lock(&self) -> Guard<'_, T> {
         self.turns.begin_by_call();
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_comes_first_is_served_first() {
+    fn turns_are_in_the_order_of_requests() {
         let order = Lock::new(std::vec::Vec::new());
         let first = order.lock();
         thread::scope(|scope| {

@@ -1,6 +1,7 @@
 //! The hypervisor's log: lines of `key=value` fields as `tactus_abi::record` describes them.
 //!
-//! Written by hand and not by `core::fmt`, whose thousands of instructions a line a real-time guest would have to wait for.
+//! Written by hand and not by `core::fmt`, whose thousands of instructions a line a real-time guest would have to wait
+//! for.
 
 use crate::arch::firmware;
 use crate::console;
@@ -30,7 +31,7 @@ impl Line {
         }
     }
 
-    /// Begins, perhaps anew, with a kind.
+    /// Begins the line with a kind; what it had is dropped.
     #[inline(never)]
     pub fn begin(&mut self, kind: &str) -> &mut Self {
         self.len = 0;
@@ -107,7 +108,7 @@ impl Line {
         console::log(self.ended());
     }
 
-    /// Writes the line straight to the firmware's console, whoever uses the line just now: the last words of a
+    /// Writes the line straight to the firmware's console, also while another hart uses the line: the last words of a
     /// hypervisor that may have failed while it held the console.
     pub fn send_past_locks(&mut self) {
         firmware::console_write(SELECT);

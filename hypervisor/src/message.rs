@@ -1,9 +1,10 @@
-//! Messages between VMs, copied by the hypervisor: from the sender's memory to a slot at the receiving end of the channel, and from
-//! there to the receiver's.
+//! Messages between VMs, copied by the hypervisor: from the sender's memory to a slot at the receiving end of the
+//! channel, and from there to the receiver's.
 //!
-//! A copy is made in the time of the vCPU that calls, in pieces, between which interrupts are served: a more urgent vCPU may have
-//! the hart, and the copy goes on when the caller has one again. The caller does not run before its call is done, so that nothing
-//! is half done but what [`Call`] and the mailbox hold; if it is stopped, the slot is another's, or the message is back in the queue.
+//! A copy is made in the time of the vCPU that calls, in pieces, between which interrupts are served: a more urgent
+//! vCPU may have the hart, and the copy goes on when the caller has one again. The caller does not run before its call
+//! is done, so that nothing is half done but what [`Call`] and the mailbox hold; if it is stopped, the slot is
+//! another's, or the message is back in the queue.
 
 pub mod endpoint;
 pub mod waiters;
@@ -27,7 +28,8 @@ use tactus_policy::table::Table;
 /// Bytes copied between two looks at the interrupts, where all are aligned.
 const PIECE: u64 = 256;
 
-/// Begins a call to send or to receive; [`continue_call`] completes it. `arguments` as of `message_send` and `message_receive`.
+/// Begins a call to send or to receive; [`continue_call`] completes it. `arguments` as of `message_send` and
+/// `message_receive`.
 pub fn begin(
     cx: &mut HartCtx,
     vcpu: &'static Vcpu,
@@ -121,7 +123,7 @@ pub fn continue_call(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
 
 /// Asks the mailbox for a slot. `false`: the vCPU waits now.
 fn take_slot(cx: &mut HartCtx, vcpu: &'static Vcpu, call: &mut Call) -> Result<bool, SbiError> {
-    // Whoever gives it a slot from now on wakes it.
+    // A hart that gives it a slot from now on wakes it.
     vcpu.message.store(false, Ordering::SeqCst);
     let waits = call.until > arch::now();
     let slot = {
@@ -168,8 +170,9 @@ fn copy(vm: &Vm, call: &mut Call, slot: u64) {
     };
     let left = call.length.min(call.part_end) - call.done;
     let count = left.min(memory::piece(from, to, PIECE));
-    // Safety: `begin` has found all of the caller's bytes in its VM's memory, where nothing of the hypervisor is; other vCPUs
-    // of the VM may write them, but they are only ever data. The slot is this vCPU's alone, and large enough for its message.
+    // Safety: `begin` has found all of the caller's bytes in its VM's memory, where nothing of the hypervisor is; other
+    // vCPUs of the VM may write them, but they are only ever data. The slot is this vCPU's alone, and large enough for
+    // its message.
     unsafe {
         memory::copy_shared(from + call.done, to + call.done, count);
     }

@@ -1,13 +1,14 @@
 //! Best-effort vCPUs on harts that are for user level only.
 //!
-//! On such a hart ([`crate::hart::Hart::is_user_only`]) a best-effort vCPU runs as long as it stays at its user level. Nothing is delegated to
-//! its kernel there: what would enter it, an exception or an interrupt of its own, comes to the hypervisor, which does to
-//! the vCPU's registers what the hardware would have done, and puts the vCPU where another hart takes it. So its kernel's instructions,
-//! and whatever they do to the hart, are on other harts only.
+//! On such a hart ([`crate::hart::Hart::is_user_only`]) a best-effort vCPU runs as long as it stays at its user level.
+//! Nothing is delegated to its kernel there: what would enter it, an exception or an interrupt of its own, comes to the
+//! hypervisor, which does to the vCPU's registers what the hardware would have done, and puts the vCPU where another
+//! hart takes it. So its kernel's instructions, and whatever they do to the hart, are on other harts only.
 //!
-//! It goes back when it pays: when it is at user level on a hart that others wait for whom no other hart can take, and a hart for user level is
-//! free. A hart that others wait for is told so ([`request_migration`]), and has its vCPU's returns to user level trap until it can
-//! go ([`migrate_if_waiters`]). Otherwise guests' kernels run as without all this.
+//! It goes back when it pays: when it is at user level on a hart that others wait for whom no other hart can take, and
+//! a hart for user level is free. A hart that others wait for is told so ([`request_migration`]), and has its vCPU's
+//! returns to user level trap until it can go ([`migrate_if_waiters`]). Otherwise guests' kernels run as without all
+//! this.
 
 use crate::arch::{self, context};
 use crate::body::Body;
@@ -23,7 +24,8 @@ pub use tactus_policy::migration::MigrationLimiter;
 use tactus_policy::ready::ReadyQueue;
 use tactus_policy::schedule::{Runs, precedence};
 
-/// A trap on a hart for user level only has been served: has the current vCPU leave the hart when its kernel comes next.
+/// A trap on a hart for user level only has been served: has the current vCPU leave the hart when its kernel comes
+/// next.
 #[cold]
 #[inline(never)]
 pub fn trapped(cx: &mut HartCtx, vcpu: &'static Vcpu) {
@@ -66,7 +68,7 @@ fn may_migrate(body: &Body) -> bool {
         .is_none_or(|migration_limiter| migration_limiter.may_migrate(arch::now()))
 }
 
-/// The current vCPU's kernel returns from a trap, which has trapped as somebody waits for the hart.
+/// The current vCPU's kernel returns from a trap, which has trapped as another vCPU waits for the hart.
 #[cold]
 pub fn returns(cx: &mut HartCtx) {
     context::return_from_trap();
@@ -76,15 +78,16 @@ pub fn returns(cx: &mut HartCtx) {
     }
 }
 
-/// If somebody waits for this hart whom no hart for user level can take, and one of those is free: has the current
-/// vCPU leave it for that one, now or as soon as it is at user level.
+/// If a vCPU waits for this hart that no hart for user level can take, and a hart for user level is free: has the
+/// current vCPU leave this hart for that one, now or as soon as it is at user level.
 #[cold]
 pub fn migrate_if_waiters(cx: &mut HartCtx) {
     give_way(cx, false);
 }
 
-/// See [`migrate_if_waiters`]. `returned`: its kernel has just come to an end. Then a vCPU that has been on harts for user level too often of
-/// late gives way as well, though it stays on this hart: in their kernels, vCPUs wait for each other.
+/// See [`migrate_if_waiters`]. `returned`: its kernel has just come to an end. Then a vCPU that has been on harts for
+/// user level too often of late gives way as well, though it stays on this hart: in their kernels, vCPUs wait for each
+/// other.
 fn give_way(cx: &mut HartCtx, returned: bool) {
     let Some(vcpu) = cx.local.current else { return };
     if vcpu.harts == vcpu.kernel_harts || !is_free(vcpu.harts) {

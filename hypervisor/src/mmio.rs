@@ -1,6 +1,6 @@
 //! What a trapped load or store wants, from the instruction's bits or the transformed
-//! instruction in `htinst` (RISC-V privileged specification, "Transformed Instruction or Pseudoinstruction for mtinst or
-//! htinst").
+//! instruction in `htinst` (RISC-V privileged specification, "Transformed Instruction or Pseudoinstruction for mtinst
+//! or htinst").
 
 /// A load or store of an integer register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +29,8 @@ impl Access {
     }
 }
 
-/// Decodes an instruction, whose upper half does not matter where it is compressed. `None`: it is none of an integer register's loads and stores.
-/// `length`: its bytes, 2 or 4; a transformed one has all 32 bits whatever its length.
+/// Decodes an instruction, whose upper half does not matter where it is compressed. `None`: it is none of an integer
+/// register's loads and stores. `length`: its bytes, 2 or 4; a transformed one has all 32 bits whatever its length.
 pub const fn decode(bits: u32, length: u8) -> Option<Access> {
     let (rd, rs2) = (bits >> 7 & 31, bits >> 20 & 31);
     let funct3 = bits >> 12 & 7;
@@ -49,8 +49,9 @@ pub const fn decode(bits: u32, length: u8) -> Option<Access> {
     })
 }
 
-/// Bits and length, for [`decode`], of the instruction that `htinst` tells. Bit 1 is zero when the trapping one was compressed. Of anything but a transformed
-/// instruction (bit 0 is zero: the fault lies in the guest's page-table walk) [`decode`] makes nothing.
+/// Bits and length, for [`decode`], of the instruction that `htinst` tells. Bit 1 is zero when the trapping one was
+/// compressed. Of anything but a transformed instruction (bit 0 is zero: the fault lies in the guest's page-table walk)
+/// [`decode`] makes nothing.
 pub const fn transformed(htinst: u64) -> (u32, u8) {
     let bits = htinst as u32;
     let length = if bits & 2 == 0 { 2 } else { 4 };

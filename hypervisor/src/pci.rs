@@ -23,7 +23,7 @@ use tactus_policy::table::Table;
 const IDENTITY: u64 = 0;
 const COMMAND: u64 = 4;
 const FIRST_BAR: u64 = 16;
-/// and from the begin of its capability PCI Express (PCI Express Base Specification 5.0, section 7.5.3).
+/// and from the start of its capability PCI Express (PCI Express Base Specification 5.0, section 7.5.3).
 const DEVICE_CAPABILITIES: u64 = 4;
 const DEVICE_CONTROL: u64 = 8;
 const DEVICE_STATUS: u64 = 10;
@@ -397,7 +397,7 @@ pub fn report_faults(vm: &Vm) {
     }
 }
 
-/// All vCPUs of a VM have stopped: its functions end what they do, and begin anew. [`has_ended`] says when.
+/// All vCPUs of a VM have stopped: its functions end what they do, and start again. [`has_ended`] says when.
 pub fn end(vm: &Vm) {
     if let Some(host) = &system().pci {
         for function in host.of(vm) {

@@ -16,7 +16,7 @@ pub type SystemQueue = hardware::SystemQueue<Ports, { limit::VCPUS }>;
 #[repr(align(64))]
 struct Doubleword(UnsafeCell<u64>);
 
-// Safety: whoever has locked the system's queue uses it.
+// Safety: only the hart that has locked the system's queue uses it.
 unsafe impl Sync for Doubleword {}
 
 static DOUBLEWORD: Doubleword = Doubleword(UnsafeCell::new(0));
@@ -92,7 +92,8 @@ pub const fn software(lists: ListQueue<{ limit::VCPUS }>) -> SystemQueue {
     SystemQueue::software(lists)
 }
 
-/// Begins to use the system's queue, where the configuration has it in hardware; called once, at boot. `harts`: how many use it.
+/// Begins to use the system's queue, where the configuration has it in hardware; called once, at boot. `harts`: how
+/// many use it.
 pub fn begin(header: &Header, harts: usize, queue: &Lock<SystemQueue>) {
     let configured = ReadyQueue::from_raw(header.ready_queue);
     if let Some(scheme) = configured.and_then(Scheme::of) {

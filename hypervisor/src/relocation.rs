@@ -1,16 +1,19 @@
-//! What admission has decided about a real-time vCPU and its home hart has to carry out: another reservation, another home.
+//! What admission has decided about a real-time vCPU and its home hart has to carry out: another reservation, another
+//! home.
 //!
-//! **Protocol R1, relocation.** Admission, one hart at a time under its lock, orders a change or a move only while none is pending
-//! ([`Relocation::is_free`]). Only the home hart takes an order ([`Relocation::take`]), and a move is pending until the vCPU is at home
-//! elsewhere ([`Relocation::arrive`]). So whoever finds nothing pending sees the present home and the whole reservation. Each order adds one
-//! departure to the hart that it is for, and its home takes that one away: [`Departures`] never goes below zero.
+//! **Protocol R1, relocation.** Admission, one hart at a time under its lock, orders a change or a move only while none
+//! is pending ([`Relocation::is_free`]). Only the home hart takes an order ([`Relocation::take`]), and a move is
+//! pending until the vCPU is at home elsewhere ([`Relocation::arrive`]). So a hart that finds nothing pending sees the
+//! present home and the whole reservation. Each order adds one departure to the hart that it is for, and its home takes
+//! that one away: [`Departures`] never goes below zero.
 //!
 //! * `changes` and `moves` are stored with `Release` after what they announce, and loaded with `Acquire`.
-//! * A change is ordered before a move of the same decision, and [`Relocation::take`] looks for the move first: it never leaves a change behind
-//!   for the next home, which would take a departure away that it does not have.
-//! * The next home may look before it is told, when others have sent the vCPU something: it claims the vCPU first (protocol V1), which synchronises with
-//!   the old home's release, or it could take the same change once more.
-//! * While the vCPU is on its way, `moves` is `UNDER_WAY`: the next home does not take the move again, and admission does not order another.
+//! * A change is ordered before a move of the same decision, and [`Relocation::take`] looks for the move first: it
+//!   never leaves a change behind for the next home, which would take a departure away that it does not have.
+//! * The next home may look before it is told, when others have sent the vCPU something: it claims the vCPU first
+//!   (protocol V1), which synchronises with the old home's release, or it could take the same change once more.
+//! * While the vCPU is on its way, `moves` is `UNDER_WAY`: the next home does not take the move again, and admission
+//!   does not order another.
 //!
 //! `tests/relocation.rs` tries all interleavings.
 
@@ -110,13 +113,14 @@ impl Relocation {
         }
     }
 
-    /// Index of the home hart. Whoever has sent the vCPU something reads it after a full fence.
+    /// Index of the home hart. A hart that has sent the vCPU something reads it after a full fence.
     #[inline(always)]
     pub fn home(&self) -> usize {
         self.home.load(Ordering::Relaxed) as usize
     }
 
-    /// The vCPU runs on this hart, its home from now on, or begins there. Its state is to be stored with `Release`, or a full fence is to follow.
+    /// The vCPU runs on this hart, its home from now on, or begins there. Its state is to be stored with `Release`, or
+    /// a full fence is to follow.
     #[inline(always)]
     pub fn settle(&self, hart: usize) {
         self.home.store(hart as u32, Ordering::Relaxed);
@@ -127,7 +131,8 @@ impl Relocation {
         self.moves.load(Ordering::Acquire) == NONE && !self.changes.load(Ordering::Acquire)
     }
 
-    /// What admission has promised. Whole for admission under its lock, and for the home of a pending change; others may see parts of two.
+    /// What admission has promised. Whole for admission under its lock, and for the home of a pending change; others
+    /// may see parts of two.
     #[inline(never)]
     pub fn promised(&self) -> Option<Reservation> {
         let [period, budget, deadline] = &self.promised;
@@ -153,7 +158,8 @@ impl Relocation {
         self.promised[0].store(0, Ordering::Relaxed);
     }
 
-    /// Admission orders that the next job has another reservation, of a vCPU that is free. Before a move of the same decision.
+    /// Admission orders that the next job has another reservation, of a vCPU that is free. Before a move of the same
+    /// decision.
     pub fn order_change(&self, reservation: Reservation, home: &Departures) {
         self.promise(reservation);
         home.add();
@@ -167,13 +173,14 @@ impl Relocation {
         self.moves.store(to as u32 + 1, Ordering::Release);
     }
 
-    /// Whether an order may be pending. Whoever orders makes the home look again afterwards.
+    /// Whether an order may be pending. The hart that orders makes the home look again afterwards.
     #[inline(always)]
     pub fn may_have_orders(&self) -> bool {
         (self.moves.load(Ordering::Relaxed) != NONE) | self.changes.load(Ordering::Relaxed)
     }
 
-    /// For the home hart, which owns the vCPU, where it waits or is about to stop: takes what is ordered. The caller ends one departure for each order.
+    /// For the home hart, which owns the vCPU, where it waits or is about to stop: takes what is ordered. The caller
+    /// ends one departure for each order.
     pub fn take(&self) -> Orders {
         let moves = self.moves.load(Ordering::Acquire);
         let mut change = None;
@@ -192,7 +199,8 @@ impl Relocation {
         Orders { change, to }
     }
 
-    /// The old home has done all that it has to for a move: the vCPU is at home on that hart, which the caller then tells.
+    /// The old home has done all that it has to for a move: the vCPU is at home on that hart, which the caller then
+    /// tells.
     pub fn arrive(&self, to: usize) {
         self.home.store(to as u32, Ordering::Release);
         self.moves.store(NONE, Ordering::Release);

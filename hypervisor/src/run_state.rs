@@ -1,11 +1,14 @@
 //! What a vCPU is doing, and when others may rely on its having stopped.
 //!
-//! **Protocol F1, leaving.** A hart that finds a vCPU not running ([`RunState::has_left`]) sees all that its guest has stored: a remote fence need not wait for it,
-//! and a virtual device's register shows its last write. A hart that finds it running sets a signal first, and is told when the vCPU has taken it or has left.
+//! **Protocol F1, leaving.** A hart that finds a vCPU not running ([`RunState::has_left`]) sees all that its guest has
+//! stored: a remote fence need not wait for it, and a virtual device's register shows its last write. A hart that finds
+//! it running sets a signal first, and is told when the vCPU has taken it or has left.
 //!
-//! * A preempted vCPU is [`Leaving`](State::Leaving) before the full fence of the context switch, and [`Ready`](State::Ready) after it. The first store makes the
-//!   switch and a sender agree: the sender stores its signal, fences, and reads the state; the switch stores `Leaving`, fences, and reads the signals. One of the
-//!   two sees the other. The second store is ordered after the guest's, so that the switch needs no fence of its own for it.
+//! * A preempted vCPU is [`Leaving`](State::Leaving) before the full fence of the context switch, and
+//!   [`Ready`](State::Ready) after it. The first store makes the switch and a sender agree: the sender stores its
+//!   signal, fences, and reads the state; the switch stores `Leaving`, fences, and reads the signals. One of the two
+//!   sees the other. The second store is ordered after the guest's, so that the switch needs no fence of its own for
+//!   it.
 //! * Between the two a sender waits. That takes a part of a context switch, with interrupts off, and never nests.
 //! * All other ends of running are stored with `Release`.
 //! * A waiting vCPU has had a full fence since it ran: [`RunState::set_after_fence`] is enough to wake it.
@@ -22,7 +25,8 @@ use loom::{
     thread::yield_now as spin_loop,
 };
 
-/// What a vCPU is doing. Its owner changes it (protocol V1); the start of a vCPU, under its VM's lifecycle lock, changes `Stopped` to `Waiting`.
+/// What a vCPU is doing. Its owner changes it (protocol V1); the start of a vCPU, under its VM's lifecycle lock,
+/// changes `Stopped` to `Waiting`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum State {
@@ -79,7 +83,8 @@ impl RunState {
         State::from_raw(self.0.load(Ordering::SeqCst))
     }
 
-    /// Whether the vCPU does not run; then all is seen that its guest has stored. After a full fence that follows the signal.
+    /// Whether the vCPU does not run; then all is seen that its guest has stored. After a full fence that follows the
+    /// signal.
     pub fn has_left(&self) -> bool {
         loop {
             match State::from_raw(self.0.load(Ordering::Acquire)) {

@@ -208,7 +208,8 @@ fn send_software_interrupt(vcpu: &Vcpu) -> bool {
     vcpu.signal(signal::SOFTWARE) & signal::SOFTWARE == 0
 }
 
-/// Fences of translations are of all addresses and address spaces. Those of instructions include one, as it costs less than the caches that they empty.
+/// Fences of translations are of all addresses and address spaces. Those of instructions include one, as it costs less
+/// than the caches that they empty.
 fn remote_fence(
     cx: &mut HartCtx,
     vcpu: &'static Vcpu,

@@ -1,9 +1,11 @@
-//! The scheduler's core: run queues, switches, waiting, signals. It calls no service; what follows from its actions is [`crate::dispatch`]'s.
+//! The scheduler's core: run queues, switches, waiting, signals. It calls no service; what follows from its actions is
+//! [`crate::dispatch`]'s.
 //!
-//! Real-time vCPUs have a home hart and its run queue: highest priority first, or earliest deadline first. Those with a reservation run until
-//! its budget is spent, and then wait for the release of their next job. Below them, ready best-effort vCPUs of all harts share
-//! one queue, round robin within a priority, and run on any free hart. A best-effort vCPU that a real-time one preempts keeps a soft affinity to its hart for
-//! a while, since the hart is often free again soon. Queues, reservations and their order are `policy`'s.
+//! Real-time vCPUs have a home hart and its run queue: highest priority first, or earliest deadline first. Those with a
+//! reservation run until its budget is spent, and then wait for the release of their next job. Below them, ready
+//! best-effort vCPUs of all harts share one queue, round robin within a priority, and run on any free hart. A
+//! best-effort vCPU that a real-time one preempts keeps a soft affinity to its hart for a while, since the hart is
+//! often free again soon. Queues, reservations and their order are `policy`'s.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -15,7 +17,7 @@
 //! | [`jobs`] | reservations at run time: release, end and throttling of jobs |
 //! | [`modes`] | budgets for the usual case, and what holds when one does not suffice |
 //! | [`orders`] | orders of admission: changes and moves of reservations |
-//! | [`successors`] | the begin of reservations that waited for what was there before |
+//! | [`successors`] | the start of reservations that waited for what was there before |
 //! | [`signals`] | notifications between harts, and what vCPUs are told by others |
 //! | [`fpu`] | floating-point registers, saved and loaded on demand |
 

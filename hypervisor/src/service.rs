@@ -1,12 +1,14 @@
 //! Calls between VMs: a vCPU calls another VM's service, which runs on that vCPU's hart, in its time, until it replies.
 //!
-//! The hart's scheduler does not know of it: the vCPU that calls stays the current one, and whatever interrupts meanwhile waits.
-//! That is not long: each call has a limit, after which it is a fault of the VM that serves, and admission counts it in. A service has no
-//! vCPU of its own: none is woken, given a priority or waited for, and each call has the priority of the vCPU that makes it.
+//! The hart's scheduler does not know of it: the vCPU that calls stays the current one, and whatever interrupts
+//! meanwhile waits. That is not long: each call has a limit, after which it is a fault of the VM that serves, and
+//! admission counts it in. A service has no vCPU of its own: none is woken, given a priority or waited for, and each
+//! call has the priority of the vCPU that makes it.
 //!
-//! **Protocol V3, services.** A [`Service`] is used by the hart that has its lock, from when a call is let in to its end, guest included: calls of a
-//! VM are one after the other, first come, first served. Waits are bounded, as no chain of calls comes back (the blob's `check_calls`): locks are taken in the order of a
-//! chain. A VM that has ended closes its service before its memory is given to anything else, and waits for a call that is under way.
+//! **Protocol V3, services.** A [`Service`] is used by the hart that has its lock, from when a call is let in to its
+//! end, guest included: calls of a VM are one after the other, first come, first served. Waits are bounded, as no chain
+//! of calls comes back (the blob's `check_calls`): locks are taken in the order of a chain. A VM that has ended closes
+//! its service before its memory is given to anything else, and waits for a call that is under way.
 
 use crate::arch;
 use crate::arch::context::{self, Context, Exception};
@@ -34,7 +36,8 @@ struct State {
     stack: u64,
     /// `gp` and `tp`.
     pointers: (u64, u64),
-    /// Harts, as bits, that hold nothing of the VM in their caches of instructions and translations that is older than `entry`.
+    /// Harts, as bits, that hold nothing of the VM in their caches of instructions and translations that is older than
+    /// `entry`.
     fresh: u64,
     /// Why it serves no more, until its VM has a fault by that.
     failure: Option<Exception>,
@@ -144,8 +147,8 @@ struct Calls {
 }
 
 impl Calls {
-    /// The guest in the hart, of that VM, calls by that channel; its context is `from`. A call that may take longer than `until` (ticks) does not
-    /// begin. `first`: it is the vCPU's guest, and no service that is called itself.
+    /// The guest in the hart, of that VM, calls by that channel; its context is `from`. A call that may take longer
+    /// than `until` (ticks) does not begin. `first`: it is the vCPU's guest, and no service that is called itself.
     #[inline(always)]
     fn enter(
         &mut self,
@@ -199,8 +202,8 @@ impl Calls {
         Ok(from.registers[11])
     }
 
-    /// A service, which is in the hart, runs until it replies; or until `over` (ticks), or it does what it may not: then the exception that is its
-    /// VM's fault.
+    /// A service, which is in the hart, runs until it replies; or until `over` (ticks), or it does what it may not:
+    /// then the exception that is its VM's fault.
     fn run(&mut self, state: &mut State, server: &'static Vm, over: u64) -> Option<Exception> {
         loop {
             match service::run(&mut state.context, over) {

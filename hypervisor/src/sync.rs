@@ -8,7 +8,8 @@ pub struct Owned<T>(core::cell::UnsafeCell<T>);
 // Safety: access goes through `get`, whose callers keep the rule of ownership.
 unsafe impl<T: Send> Sync for Owned<T> {}
 
-/// Something in cache lines of its own: other harts may read what stands beside it without waiting for those who write it.
+/// Something in cache lines of its own: other harts may read what stands beside it without waiting for those who write
+/// it.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Apart<T>(pub T);

@@ -20,7 +20,7 @@ use tactus_policy::table::{Array, Table};
 /// Where a physical interrupt source goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// Nobody's.
+    /// Not used, neither by a VM nor by the hypervisor.
     Unused,
     /// Passed to the VM of this index; enabled in this PLIC context.
     Vm(usize, u32),
@@ -63,12 +63,13 @@ pub struct System {
 }
 
 impl System {
-    /// Whether real-time guests' interrupts come before, and into, what is done for best-effort ones. Nothing else is left out without.
+    /// Whether real-time guests' interrupts come before, and into, what is done for best-effort ones. Nothing else is
+    /// left out without.
     pub fn is_separated(&self) -> bool {
         self.blob.header.separation != 0
     }
 
-    /// The vCPU of a handle that there is. Compiled once, for where no hurry is.
+    /// The vCPU of a handle that there is. Compiled once, for paths that are not urgent.
     #[inline(never)]
     pub fn vcpu(&self, handle: Handle) -> &'static Vcpu {
         &self.vcpus[usize::from(handle)]

@@ -22,7 +22,8 @@ const SRET: u64 = 0x1020_0073;
 
 /// An interrupt for the hypervisor. Like all handlers says whether the current vCPU's guest goes on.
 ///
-/// Fast path: a doorbell for the vCPU that runs here. It calls nothing, so that it needs no stack; all else is done by functions that it ends with.
+/// Fast path: a doorbell for the vCPU that runs here. It calls nothing, so that it needs no stack; all else is done by
+/// functions that it ends with.
 #[unsafe(export_name = "tactus_interrupt")]
 #[unsafe(link_section = ".text.interrupt")]
 pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> Exit {
@@ -37,7 +38,7 @@ pub extern "C" fn interrupt(vcpu: &'static Vcpu) -> Exit {
         return other_interrupt(cx, vcpu);
     }
     arch::clear_software_interrupt();
-    // What is passed or posted from now on interrupts anew.
+    // What is passed or posted from now on raises another interrupt.
     if let Some(doorbell) = cx.local.hart.take_doorbell()
         && !doorbell.deliver_to_current(vcpu)
     {
@@ -112,8 +113,9 @@ extern "C" fn serve_timer(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> Ne
     NextContext::enter(&mut cx.local, vcpu)
 }
 
-/// What became of a trap whose most frequent causes are served with few registers saved ([`doorbell`], [`virtual_instruction`]): an exit as of all handlers,
-/// and whether it is served; otherwise [`exception`] is to serve it.
+/// What became of a trap whose most frequent causes are served with few registers saved ([`doorbell`],
+/// [`virtual_instruction`]): an exit as of all handlers, and whether it is served; otherwise [`exception`] is to serve
+/// it.
 #[repr(C)]
 pub struct Outcome(Exit, bool);
 
@@ -190,8 +192,8 @@ pub extern "C" fn exception(vcpu: &'static Vcpu, scause: u64) -> Exit {
     go_on(cx, vcpu)
 }
 
-/// An instruction that only exists, or only works, below the guest: most often one that gives up the hart. Of the registers only those that a
-/// function call destroys are in the context.
+/// An instruction that only exists, or only works, below the guest: most often one that gives up the hart. Of the
+/// registers only those that a function call destroys are in the context.
 #[unsafe(export_name = "tactus_virtual_instruction")]
 pub extern "C" fn virtual_instruction(vcpu: &'static Vcpu) -> Outcome {
     // Safety: as for `interrupt`.

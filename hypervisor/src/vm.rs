@@ -46,7 +46,7 @@ pub enum End {
     Fail(u32),
     /// It is off, by its `on_fault` policy.
     Fault,
-    /// It starts anew.
+    /// It restarts.
     Restart,
 }
 
@@ -121,9 +121,11 @@ pub struct Vm {
     life: Lock<Life>,
     /// Time its vCPUs have had on each hart, in ticks.
     pub ticks: Array<AtomicU64, { limit::HARTS }>,
-    /// Its channels, by number, whose doorbells were rung too early to interrupt its real-time vCPU's hart (protocol I1).
+    /// Its channels, by number, whose doorbells were rung too early to interrupt its real-time vCPU's hart (protocol
+    /// I1).
     pub early_rings: AtomicU32,
-    /// Its physical sources, bit `n` for source `n`, that it has completed too early for that hart. They are still claimed.
+    /// Its physical sources, bit `n` for source `n`, that it has completed too early for that hart. They are still
+    /// claimed.
     early_completions: AtomicU64,
     /// What it does for others, by calls.
     pub service: Service,
@@ -219,7 +221,8 @@ impl Vm {
         self.index as u8 + 1
     }
 
-    /// Physical address of the first one of guest-physical bytes of its memory, if all are. Behind the end of a page, the next ones may be elsewhere.
+    /// Physical address of the first one of guest-physical bytes of its memory, if all are. Behind the end of a page,
+    /// the next ones may be elsewhere.
     #[inline(never)]
     pub fn memory_at(&self, guest: u64, length: u64) -> Option<u64> {
         let memory = self.memory();
@@ -272,7 +275,8 @@ pub struct Vcpu {
     pub kernel_entries: AtomicU64,
     /// The page by which it takes its interrupts.
     pub page: Page,
-    /// Its virtual PLIC context's output. With the next ones in a cache line of its own: who sends it something reads what stands above.
+    /// Its virtual PLIC context's output. With the next ones in a cache line of its own: who sends it something reads
+    /// what stands above.
     pub external: Apart<AtomicBool>,
     /// Bits of [`signal`].
     signals: AtomicU32,
@@ -299,7 +303,8 @@ const _: () =
     assert!(core::mem::offset_of!(Vcpu, relocation) - core::mem::offset_of!(Vcpu, owner) < 60);
 const _: () = assert!(core::mem::offset_of!(Vcpu, owner).is_multiple_of(64));
 
-/// Access to the bodies of the vCPUs that a hart owns. There is one for each hart, the first field of its [`crate::hart::context::HartCtx`].
+/// Access to the bodies of the vCPUs that a hart owns. There is one for each hart, the first field of its
+/// [`crate::hart::context::HartCtx`].
 #[derive(Debug)]
 #[repr(C)]
 pub struct Bodies(());

@@ -35,7 +35,8 @@ pub enum Effect {
     Completed(u32),
 }
 
-/// The controller's state. An output per context: "an interrupt is to be taken". A doorbell of a VM with one vCPU uses the first 48 bytes.
+/// The controller's state. An output per context: "an interrupt is to be taken". A doorbell of a VM with one vCPU uses
+/// the first 48 bytes.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Vplic {
@@ -107,7 +108,8 @@ impl Vplic {
         });
     }
 
-    /// An edge of a channel's doorbell, which is the source [`CHANNEL_SOURCE`] plus the channel's number: one word changes.
+    /// An edge of a channel's doorbell, which is the source [`CHANNEL_SOURCE`] plus the channel's number: one word
+    /// changes.
     #[inline(always)]
     pub fn raise_channel(&mut self, channel: u32) {
         debug_assert!(channel < CHANNELS_MAX, "{channel} is no channel");

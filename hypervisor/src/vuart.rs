@@ -6,9 +6,9 @@
 use crate::ring::Ring;
 use tactus_abi::uart::*;
 
-/// Bytes of input that wait for the guest, whose hardware's FIFO would have 16: what is typed or sent to a guest that boots, or is
-/// behind, waits here. It is the VM's own and no more than this, and the line is never held for it: that would let one guest that does
-/// not read keep the input of all others.
+/// Bytes of input that wait for the guest, whose hardware's FIFO would have 16: what is typed or sent to a guest that
+/// boots, or is behind, waits here. It is the VM's own and no more than this, and the line is never held for it: that
+/// would let one guest that does not read keep the input of all others.
 const INPUT: usize = 1024;
 
 /// There is room: as if all that was written had been sent.
@@ -118,8 +118,8 @@ impl Vuart {
         }
     }
 
-    /// Writes the register at `offset` (0..8). Returns a byte that the guest sends. A byte sent while there is no `room`
-    /// is lost, as on hardware when software does not ask LSR first.
+    /// Writes the register at `offset` (0..8). Returns a byte that the guest sends. A byte sent while there is no
+    /// `room` is lost, as on hardware when software does not ask LSR first.
     pub fn write(&mut self, offset: u64, value: u8, room: bool) -> Option<u8> {
         match offset {
             DATA if self.lcr & LCR_DIVISOR != 0 => self.divisor[0] = value,

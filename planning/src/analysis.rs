@@ -1,9 +1,10 @@
-//! What is known of a hart's real-time vCPUs before they run: how late each has its budget at the latest, what could be added, and
-//! what would make a refused one fit. All times in ticks.
+//! What is known of a hart's real-time vCPUs before they run: how late each has its budget at the latest, what could be
+//! added, and what would make a refused one fit. All times in ticks.
 //!
-//! A *response* here is the time from the release of a job that wants all of its budget, and does not wait in between, until it has had
-//! it. Of a server these are the jobs that begin after it has been idle for a period or was cut off, or, where its deadline is its period, with each
-//! new deadline; a job that it goes on with after waiting has, by the same deadline, what is left in proportion.
+//! A *response* here is the time from the release of a job that wants all of its budget, and does not wait in between,
+//! until it has had it. Of a server these are the jobs that begin after it has been idle for a period or was cut off,
+//! or, where its deadline is its period, with each new deadline; a job that it goes on with after waiting has, by the
+//! same deadline, what is left in proportion.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
@@ -163,7 +164,8 @@ pub(crate) const fn parts(a: u64, b: u64) -> u128 {
     ((whole as u128) << PART_BITS) + fraction
 }
 
-/// Parts of a tick as ticks, rounded up. Each summand was rounded down: that is no tick in all, as there are far fewer of them than parts.
+/// Parts of a tick as ticks, rounded up. Each summand was rounded down: that is no tick in all, as there are far fewer
+/// of them than parts.
 pub(crate) const fn ticks(parts: u128) -> u64 {
     parts.div_ceil(1 << PART_BITS) as u64
 }
@@ -187,8 +189,8 @@ fn demand(r: &Reservation, kind: Kind, length: u64) -> u128 {
 /// The most that a task may run within `length` from when it has asked for nothing, whatever the deadlines; in parts of
 /// a tick.
 ///
-/// A server runs most where its last job begins so early that it just ends: all that it runs is due within a deadline of
-/// that begin.
+/// A server runs most where its last job begins so early that it just ends: all that it runs is due within a deadline
+/// of that begin.
 fn executed(r: &Reservation, kind: Kind, length: u64) -> u128 {
     match kind {
         Kind::Periodic => parts(length.div_ceil(r.period) * r.budget, 1),
@@ -414,8 +416,8 @@ pub(crate) fn busy_period(
 
 /// The longest response of a task on an EDF hart, where [`verdict`] says that all fit (Spuri, INRIA report 2772, 1996).
 ///
-/// The hart has been busy for some time `a` with what is due no later than a job of the task, when that is released. For each `a` it is done,
-/// counted from the begin of the busy time, after the least `t` with
+/// The hart has been busy for some time `a` with what is due no later than a job of the task, when that is released.
+/// For each `a` it is done, counted from the start of the busy time, after the least `t` with
 ///
 /// ```text
 /// t = taken(t) + sum over all of min(demand(a + deadline), executed(t))
@@ -577,7 +579,7 @@ impl Until {
 /// t = taken(t) + own + executed by those of high criticality(t) + by those of low criticality(low) + dropped(t)
 /// ```
 ///
-/// where `low` is the time at which the job would be done in the low mode, counted from the begin of the busy time.
+/// where `low` is the time at which the job would be done in the low mode, counted from the start of the busy time.
 fn ranked_search(
     vcpus: &[Ranked],
     which: usize,
@@ -597,8 +599,8 @@ fn ranked_search(
     if before.iter().any(|one| one.task.is_none()) {
         return None;
     }
-    // A server that woke `woken` ticks before its deadline goes on in that job before it has the next one, which is released a
-    // period less the deadline after that deadline.
+    // A server that woke `woken` ticks before its deadline goes on in that job before it has the next one, which is
+    // released a period less the deadline after that deadline.
     let last = match task.kind {
         Kind::Periodic => 0,
         Kind::Server => own.deadline,
@@ -678,8 +680,8 @@ fn greatest(end: u64, fits: impl Fn(u64) -> bool) -> Option<u64> {
     Some(good)
 }
 
-/// By how many ticks at least the length exceeds the demand on an EDF hart, over all lengths from the shortest deadline on: the longest further
-/// blocking that would do no harm. `None`: they do not fit, or no task is there.
+/// By how many ticks at least the length exceeds the demand on an EDF hart, over all lengths from the shortest deadline
+/// on: the longest further blocking that would do no harm. `None`: they do not fit, or no task is there.
 pub fn slack(tasks: &[Task], overheads: &Overheads) -> Option<u64> {
     let shortest = tasks.iter().map(|t| t.reservation.deadline).min()?;
     greatest(shortest, |more| {
@@ -691,7 +693,8 @@ pub fn slack(tasks: &[Task], overheads: &Overheads) -> Option<u64> {
     })
 }
 
-/// How much longer the budget of one of the tasks on an EDF hart could be. `None`: they do not fit, or there is no such task.
+/// How much longer the budget of one of the tasks on an EDF hart could be. `None`: they do not fit, or there is no such
+/// task.
 pub fn spare_budget(tasks: &[Task], which: usize, overheads: &Overheads) -> Option<u64> {
     let r = tasks.get(which)?.reservation;
     greatest(r.deadline - r.budget, |more| {
@@ -704,7 +707,8 @@ pub fn spare_budget(tasks: &[Task], which: usize, overheads: &Overheads) -> Opti
     })
 }
 
-/// The largest budget with which a task would fit on an EDF hart beside others, its period and deadline being the same. `None`: none.
+/// The largest budget with which a task would fit on an EDF hart beside others, its period and deadline being the same.
+/// `None`: none.
 pub fn largest_budget(tasks: &[Task], task: &Task, overheads: &Overheads) -> Option<u64> {
     let with = |budget: u64| {
         let mut task = *task;
@@ -718,8 +722,8 @@ pub fn largest_budget(tasks: &[Task], task: &Task, overheads: &Overheads) -> Opt
     )
 }
 
-/// The shortest period with which a task would fit on an EDF hart beside others, its budget being the same; and its deadline, unless that
-/// is its period. `None`: none up to [`limit::PERIOD_TICKS`].
+/// The shortest period with which a task would fit on an EDF hart beside others, its budget being the same; and its
+/// deadline, unless that is its period. `None`: none up to [`limit::PERIOD_TICKS`].
 pub fn shortest_period(tasks: &[Task], task: &Task, overheads: &Overheads) -> Option<u64> {
     let Reservation {
         period,

@@ -18,7 +18,7 @@ pub fn longest_gap(tasks: &[Task], overheads: &Overheads) -> Option<u64> {
 
 /// The least time that best-effort vCPUs have of a hart within any `length`.
 ///
-/// What real-time vCPUs may do within a time `y` from the begin of a busy period is at most
+/// What real-time vCPUs may do within a time `y` from the start of a busy period is at most
 ///
 /// ```text
 /// W(y) = blocking + (y / service_period + 1) * service + sum of cost + y * cost / period

@@ -78,8 +78,8 @@ impl Colours {
     }
 }
 
-/// Colours, as a power of two, of a cache whose way has so many bytes. `None`: it cannot be divided into at least two, or
-/// is larger than [`limit::CACHE_WAY`].
+/// Colours, as a power of two, of a cache whose way has so many bytes. `None`: it cannot be divided into at least two,
+/// or is larger than [`limit::CACHE_WAY`].
 pub const fn colours_of(way: u64) -> Option<u32> {
     let divides = way.is_power_of_two() && way >= 2 * PAGE_SIZE && way <= limit::CACHE_WAY;
     if divides {
@@ -89,8 +89,8 @@ pub const fn colours_of(way: u64) -> Option<u32> {
     }
 }
 
-/// Divides 2^`of` colours, of which some are `taken`: each of `parts` gets as many as every other, and the most that leave
-/// as many for `rest`, which then gets the largest run that is left. `false`: there are too few.
+/// Divides 2^`of` colours, of which some are `taken`: each of `parts` gets as many as every other, and the most that
+/// leave as many for `rest`, which then gets the largest run that is left. `false`: there are too few.
 pub fn divide(
     of: u32,
     taken: &[Colours],
@@ -143,8 +143,9 @@ impl Block {
     }
 }
 
-/// Chooses an address for every block, clear of `taken` and of the other ones: the one with most rows first, each as low
-/// as it fits. Blocks of different colours share rows. Returns whether all fit; those that do not have no address then.
+/// Chooses an address for every block, clear of `taken` and of the other ones: the one with most rows first, each as
+/// low as it fits. Blocks of different colours share rows. Returns whether all fit; those that do not have no address
+/// then.
 pub fn place(within: Extent, taken: &[Extent], blocks: &mut [Block]) -> bool {
     for block in blocks.iter_mut() {
         block.host = None;

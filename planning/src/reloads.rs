@@ -7,7 +7,7 @@
 //! `reload`, a job of budget `B` has at least `B - n * reload` for its work, where `n` bounds how often it goes on. So
 //! all that [`crate::supply`] says of a budget `B` holds of that. There are two reasons to go on:
 //!
-//! * *The begin of the job.* The job before may have been cut off in the midst of some work, and others had the hart
+//! * *The start of the job.* The job before may have been cut off in the midst of some work, and others had the hart
 //!   since.
 //! * *A preemption*: another vCPU of the hart becomes ready while the job runs, and comes before it. What preempts that
 //!   one in turn preempts this job no second time. So there are no more than the times at which more urgent vCPUs

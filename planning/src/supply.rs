@@ -2,48 +2,51 @@
 //!
 //! # Supply
 //!
-//! A vCPU with a reservation has its budget `B` once in each period `P`, within a time `W` after the period's begin, while
-//! it has work: `W` is the bound of [`crate::analysis`], no later than the reservation's deadline. So it is an
-//! explicit-deadline periodic resource (Shin and Lee, RTSS 2003; Easwaran, Anand and Lee, RTSS 2007) with `W` in place of
-//! the deadline. The *supply bound* [`Supply::bound`] is the least that the vCPU executes within a time of some length in
-//! which it always has work: nothing for [`Supply::begin`], then `B` in each `P`, with all of `B` at the begin of each.
+//! A vCPU with a reservation has its budget `B` once in each period `P`, within a time `W` after the period's begin,
+//! while it has work: `W` is the bound of [`crate::analysis`], no later than the reservation's deadline. So it is an
+//! explicit-deadline periodic resource (Shin and Lee, RTSS 2003; Easwaran, Anand and Lee, RTSS 2007) with `W` in place
+//! of the deadline. The *supply bound* [`Supply::bound`] is the least that the vCPU executes within a time of some
+//! length in which it always has work: nothing for [`Supply::begin`], then `B` in each `P`, with all of `B` at the
+//! start of each.
 //!
 //! What is nothing at first depends on what the reservation does before that time `t0`. Let its job be released at `r`.
 //!
-//! * The job had its budget at once, for work that does not count here, and `t0 = r + B`. The next budget comes with the
-//!   release at `r + P`, and at the latest from `r + P + W - B` on. Nothing is executed for `P + W - 2 B`.
+//! * The job had its budget at once, for work that does not count here, and `t0 = r + B`. The next budget comes with
+//!   the release at `r + P`, and at the latest from `r + P + W - B` on. Nothing is executed for `P + W - 2 B`.
 //! * A [`Kind::Periodic`] vCPU may have waited at `r`, which ended its job, and `t0` follows at once: `P + W - B`.
-//! * A [`Kind::Server`] that waits goes on in the same job, and `Account::wake` of `tactus_policy::reservation` charges the
-//!   overhead `o` of a job for it. The `k`-th wake-up of a job, at `r + x`, leaves at least `B - x - k o` of its budget:
+//! * A [`Kind::Server`] that waits goes on in the same job, and `Account::wake` of `tactus_policy::reservation` charges
+//!   the overhead `o` of a job for it. The `k`-th wake-up of a job, at `r + x`, leaves at least `B - x - k o` of its
+//!   budget:
 //!
 //!   - The job has executed no more than `x`, and all `k` wake-ups were charged `o`, if what is left was in proportion.
-//!   - Where what is left is not in proportion to the time left, a server whose deadline `D` is its period begins a new job:
-//!     `r` is the wake-up itself, and nothing is charged. Another server keeps `(D - x) (B + o) / D`, less `o`. That is at
-//!     least `B - x`, since `B + o <= D` where admission has accepted it. It is nothing where `x >= D`.
+//!   - Where what is left is not in proportion to the time left, a server whose deadline `D` is its period begins a new
+//!     job: `r` is the wake-up itself, and nothing is charged. Another server keeps `(D - x) (B + o) / D`, less `o`.
+//!     That is at least `B - x`, since `B + o <= D` where admission has accepted it. It is nothing where `x >= D`.
 //!   - A server that has been idle until after `r + P` begins a new job, without a charge, as well.
 //!
 //!   The server has that rest before its next budget, and both by `r + P + W`. So the supply begins after
-//!   `P + W - 2 B + E`, with `E = min(B, k o)`, whatever `x` is. For `x >= B - E` the rest does not matter: the next budget
-//!   begins `P - x + W - B` later at the latest. For a smaller `x`, `2 B - x - E` are executed by then and `P + W - x`, the
-//!   last of it without a pause. While the vCPU has work it does not wait, so that no wake-up within the time costs
-//!   anything; the one that begins it is among the `k`.
+//!   `P + W - 2 B + E`, with `E = min(B, k o)`, whatever `x` is. For `x >= B - E` the rest does not matter: the next
+//!   budget begins `P - x + W - B` later at the latest. For a smaller `x`, `2 B - x - E` are executed by then and
+//!   `P + W - x`, the last of it without a pause. While the vCPU has work it does not wait, so that no wake-up within
+//!   the time costs anything; the one that begins it is among the `k`.
 //!
 //!   The hypervisor may hear of the activation that begins the time later, by the longest that it holds up a vCPU
 //!   ([`tactus_policy::demand::held`]). `W` counts that from a release on. The activation of an idle server is none, so
 //!   that it is added to `E`, which remains at most `B`.
 //!
-//!   Each wake-up is an activation of a task. Those that matter lie within less than `B`, as otherwise `x >= B - E`. So `k`
-//!   is the most activations of the vCPU's tasks within `B`.
+//!   Each wake-up is an activation of a task. Those that matter lie within less than `B`, as otherwise `x >= B - E`. So
+//!   `k` is the most activations of the vCPU's tasks within `B`.
 //!
-//! `W` is a bound for jobs that want all of their budget from their release on. So do those that are released after `t0`.
+//! `W` is a bound for jobs that want all of their budget from their release on. So do those that are released after
+//! `t0`.
 //!
 //! # Response times
 //!
 //! Tasks of an operating system with fixed priorities, which preempt each other and do not wait within a job. A task
-//! responds within the least `t` in which what it and all of the same or a higher priority ask for is supplied: with the
-//! supply bound for the time that a processor of their own would take (Shin and Lee), and release jitter as in Audsley et
-//! al. (Software Engineering Journal 8(5), 1993). All jobs of the busy period are tried (Lehoczky, RTSS 1990), as jitter may
-//! bring a job sooner than a period after the one before.
+//! responds within the least `t` in which what it and all of the same or a higher priority ask for is supplied: with
+//! the supply bound for the time that a processor of their own would take (Shin and Lee), and release jitter as in
+//! Audsley et al. (Software Engineering Journal 8(5), 1993). All jobs of the busy period are tried (Lehoczky, RTSS
+//! 1990), as jitter may bring a job sooner than a period after the one before.
 
 use tactus_abi::blob::Overheads;
 use tactus_policy::reservation::{Kind, Reservation};

@@ -201,8 +201,8 @@ fn a_bound_is_that_of_amc() {
     // It is reached.
     assert_eq!(schedule(&vcpus, &[0], &[true])[1], 10);
     let overheads = Overheads { job: 1, ..NONE };
-    // Low: 4 + 3. High: 7 and two overheads of its own, 4 before the change, and one for each job that is dropped: one that
-    // may be there, and two.
+    // Low: 4 + 3. High: 7 and two overheads of its own, 4 before the change, and one for each job that is dropped: one
+    // that may be there, and two.
     assert_eq!(
         within(analysis::fixed_priority_response(&ranked, 1, &overheads)),
         None

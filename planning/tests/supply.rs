@@ -56,8 +56,8 @@ impl State {
     }
 }
 
-/// The least that the first vCPU executes in all schedules, within each length up to `last`, while it has work. It is woken
-/// up to `most` times in each job.
+/// The least that the first vCPU executes in all schedules, within each length up to `last`, while it has work. It is
+/// woken up to `most` times in each job.
 fn least_supply(begin: State, most: u64, last: usize) -> Vec<u64> {
     let mut known = HashSet::from([begin.key()]);
     let mut reached = vec![begin.clone()];

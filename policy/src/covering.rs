@@ -6,8 +6,8 @@ use crate::reservation::{Kind, Reservation, Task};
 /// length: what admission counts for a vCPU that has one of them and may return to the other. `None`: its budget would
 /// exceed its deadline.
 ///
-/// A server's demand grows in straight lines, with corners at its deadline. So it suffices that the budget is large enough
-/// at the shorter deadline, at the longer one, and for the slope behind that.
+/// A server's demand grows in straight lines, with corners at its deadline. So it suffices that the budget is large
+/// enough at the shorter deadline, at the longer one, and for the slope behind that.
 pub fn covering(one: Task, other: Reservation) -> Option<Task> {
     let Task { reservation, kind } = one;
     let period = reservation.period.min(other.period);

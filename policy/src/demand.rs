@@ -31,8 +31,8 @@ pub const EVALUATIONS: u32 = 128;
 /// The utilisation of a whole hart, in the unit of [`Member::utilisation`].
 pub const FULL_UTILISATION: u64 = 1 << 32;
 
-/// The longest that the hypervisor holds up a vCPU at a time, on a hart with so many real-time ones: its `blocking`, and a
-/// `release` of each other one. A vCPU that is released is not released again before it has had the hart.
+/// The longest that the hypervisor holds up a vCPU at a time, on a hart with so many real-time ones: its `blocking`,
+/// and a `release` of each other one. A vCPU that is released is not released again before it has had the hart.
 pub const fn held(overheads: &Overheads, vcpus: usize) -> u64 {
     overheads.blocking + (vcpus as u64).saturating_sub(1) * overheads.release
 }

@@ -1,9 +1,9 @@
 //! Modes of a hart that goes by priorities: budgets for the usual case, and what holds when one does not suffice.
 //!
-//! A hart is in its *low mode* until a job has used up its budget and has more in the *high mode*, which begins then. While
-//! it lasts, vCPUs of low criticality have no budget. It ends at the next idle instant: when the hart has no real-time work.
-//! That is adaptive mixed criticality (Baruah, Burns and Davis, RTSS 2011); `planning::analysis` proves that the budgets of
-//! each mode arrive in time.
+//! A hart is in its *low mode* until a job has used up its budget and has more in the *high mode*, which begins then.
+//! While it lasts, vCPUs of low criticality have no budget. It ends at the next idle instant: when the hart has no
+//! real-time work. That is adaptive mixed criticality (Baruah, Burns and Davis, RTSS 2011); `planning::analysis` proves
+//! that the budgets of each mode arrive in time.
 
 use crate::reservation::Account;
 

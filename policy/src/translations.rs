@@ -1,12 +1,12 @@
 //! When translations that a hart has cached are not those of the vCPU that it runs next.
 //!
-//! A hart caches translations by VM (`hgatp.VMID`) and by the guest's own address spaces (`satp.ASID`), which each vCPU of
-//! a VM numbers for itself. So the vCPUs of a VM must not meet each other's on a hart, nor their own of a time before they
-//! changed them on another hart.
+//! A hart caches translations by VM (`hgatp.VMID`) and by the guest's own address spaces (`satp.ASID`), which each vCPU
+//! of a VM numbers for itself. So the vCPUs of a VM must not meet each other's on a hart, nor their own of a time
+//! before they changed them on another hart.
 
 /// The vCPU with number `vcpu` in its VM runs on a hart, where `last` is what this has noted for the VM; initially 0.
-/// `came`: another hart has run it since this one did, or this one never has. Whether translations that are cached for the
-/// VM are to be dropped.
+/// `came`: another hart has run it since this one did, or this one never has. Whether translations that are cached for
+/// the VM are to be dropped.
 #[inline(always)]
 pub fn enter(last: &mut u8, vcpu: u8, came: bool) -> bool {
     let number = vcpu + 1;

@@ -130,7 +130,8 @@ fn hart_can_be_fully_utilised() {
     }
 }
 
-/// A covering reservation's demand is at least that of both, for every length; there is none only where no budget would do.
+/// A covering reservation's demand is at least that of both, for every length; there is none only where no budget would
+/// do.
 #[test]
 fn a_covering_reservation_demands_as_much_as_both() {
     const LONGEST: u64 = 6;

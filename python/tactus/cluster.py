@@ -252,7 +252,7 @@ class _Division:
             self._died(self.under_way.pop(future), error)
             return True
         except distributed.CancelledError:
-            # The scheduler was started again, and has forgotten it.
+            # The scheduler has restarted, and has forgotten it.
             self.taken_back += 1
             self.open.appendleft(self.under_way.pop(future))
             return True

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests of setup/archive.sh against a mirror of its own on the loopback interface, which serves wrong sizes, damaged, truncated and
-# stale files and breaks connections: every case with its exact words. Needs python3 and apt; takes 30 s.
+# Tests of setup/archive.sh against a mirror of its own on the loopback interface, which serves wrong sizes, damaged,
+# truncated and stale files and breaks connections: every case with its exact words. Needs python3 and apt; takes 30 s.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 # shellcheck source=setup/tests/lib.sh
@@ -101,7 +101,7 @@ exits 0
 says ""
 is "" "$(requests)" requests
 
-case_of "a damaged file in the cache is fetched anew"
+case_of "a damaged file in the cache is fetched again"
 echo damaged >"$cached"
 run
 exits 0
@@ -220,7 +220,7 @@ exits 0
 has_like "setup: warning: the package index of Debian trixie \(riscv64\) cannot be used: Release file for http://MIRROR/dists/trixie/InRelease is expired \(invalid since .*\)\. Updates for this repository will not be applied\."
 has "setup: warning: took alpha 1.2 of Debian trixie-updates in its place: figures on QEMU may differ from the documentation's"
 
-begin "a version that is gone, and an index that somebody else signed" "0 404 alpha_1.0_riscv64.deb"
+begin "a version that is gone, and an index that another key signed" "0 404 alpha_1.0_riscv64.deb"
 cp "$www/dists/trixie/InRelease" "$scratch/InRelease"
 sed -i 's/^Suite: trixie/Suite: trixiE/' "$www/dists/trixie/InRelease"
 run

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests of setup/fabric.sh and setup/python-package.sh on a machine that has none of their Python environments yet, with a Python
-# whose environments are made of nothing. Installs nothing; takes a second.
+# Tests of setup/fabric.sh and setup/python-package.sh on a machine that has none of their Python environments yet, with
+# a Python whose environments are made of nothing. Installs nothing; takes a second.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 # shellcheck source=setup/tests/lib.sh
@@ -9,7 +9,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 readonly interpreter=$scratch/python build=$scratch/build
-# `-m venv FOLDER` makes a folder with such a Python and the tools that are tried; all else succeeds, unless $scratch/broken names it.
+# `-m venv FOLDER` makes a folder with such a Python and the tools that are tried; all else succeeds, unless
+# $scratch/broken names it.
 cat >"$interpreter" <<'END'
 #!/usr/bin/env bash
 here=$(dirname "${BASH_SOURCE[0]}")
@@ -62,7 +63,7 @@ for script in fabric python-package; do
     says ""
 done
 
-case_of "an environment made by other requirements is made anew"
+case_of "an environment made by other requirements is made again"
 echo other >"$build/setup/package/requirements.txt"
 run python-package
 exits 0

@@ -2,8 +2,8 @@
 # Helpers of the tests of set-up: a mirror of their own on the loopback interface, and comparison of messages.
 # Sourced.
 
-# package FOLDER NAME VERSION ARCHITECTURE: makes a package's file in the pool below a folder, always the same bytes; sets
-# package_path, package_size and package_hash.
+# package FOLDER NAME VERSION ARCHITECTURE: makes a package's file in the pool below a folder, always the same bytes;
+# sets package_path, package_size and package_hash.
 package() {
     package_path=pool/main/$2_$3_$4.deb
     package_size=300000

@@ -3,14 +3,14 @@
 
     mirror.py FOLDER FAULTS LOG
 
-Serves FOLDER. FAULTS is a file that is read anew at each request, one `COUNT FAULT SUFFIX` a line: the first COUNT requests
+Serves FOLDER. FAULTS is a file that is read again at each request, one `COUNT FAULT SUFFIX` a line: the first COUNT requests
 (0: all of them) for a path that ends in SUFFIX meet the fault. Faults:
 
     404           the file is not there
     503           the server is overloaded
     size=N        the file is N bytes longer than it should be
     damage        the file has another last byte
-    abort=N       the connection breaks N bytes after the begin of what was asked for
+    abort=N       the connection breaks N bytes after the start of what was asked for
     short=N       the server claims that the file ends after N bytes
     stall=N       after N bytes nothing more comes
     rate=N        N bytes a second

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Tests of setup/packages.sh with an apt of their own, whose indexes cannot be read and which lacks packages: what is there or can be
-# had otherwise is not stopped by that, and every case has its exact words. Installs nothing; takes 10 s.
+# Tests of setup/packages.sh with an apt of their own, whose indexes cannot be read and which lacks packages: what is
+# there or can be had otherwise is not stopped by that, and every case has its exact words. Installs nothing;
+# takes 10 s.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 # shellcheck source=setup/tests/lib.sh
@@ -20,7 +21,8 @@ fake() {
     chmod +x "$bin/$1"
 }
 
-# Notes its arguments without options of the kind `-o`; fails where a line of $fails is in them; what it installs is there from then on.
+# Notes its arguments without options of the kind `-o`; fails where a line of $fails is in them; what it installs is
+# there from then on.
 fake apt-get <<EOF2
 words=
 while [ \$# -gt 0 ]; do

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes setup/tests/mirror: the signed indexes of the mirror that setup/tests/archive.sh asks, with a key of its own that is
-# thrown away. The packages themselves are made by `package` of setup/tests/lib.sh. Needs gpg; run it after a change here.
+# Makes setup/tests/mirror: the signed indexes of the mirror that setup/tests/archive.sh asks, with a key of its own
+# that is thrown away. The packages themselves are made by `package` of setup/tests/lib.sh. Needs gpg; run it after a
+# change here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 # shellcheck source=setup/tests/lib.sh

@@ -45,7 +45,7 @@ def main():
     silences.sort(reverse=True)
     print(f"\nsilence: {now - begin:.1f} s; the longest silences:", file=sys.stderr)
     for length, at, line in silences[:asked.longest]:
-        print(f"  {length:6.1f} s, {at:7.1f} s after the begin, after: {line or '(nothing yet)'}", file=sys.stderr)
+        print(f"  {length:6.1f} s, {at:7.1f} s after the start, after: {line or '(nothing yet)'}", file=sys.stderr)
     if process.returncode == 0 and asked.limit is not None and silences[0][0] > asked.limit:
         print(f"silence: longer than {asked.limit:g} s", file=sys.stderr)
         return 1

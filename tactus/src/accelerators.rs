@@ -1,4 +1,5 @@
-//! What a design of the fabric shares between VMs: its regions, and the tasks that fit into them (`fabric/accelerators.toml`).
+//! What a design of the fabric shares between VMs: its regions, and the tasks that fit into them
+//! (`fabric/accelerators.toml`).
 
 use std::collections::BTreeMap;
 
@@ -80,8 +81,8 @@ impl Shared {
         time.0 * self.clock_mhz / 1_000
     }
 
-    /// A bitstream of a task for one of its regions, as the configuration port takes it. What is behind the header stands for what would configure a real region: in simulation nothing listens to it but
-    /// the checksum.
+    /// A bitstream of a task for one of its regions, as the configuration port takes it. What is behind the header
+    /// stands for what would configure a real region: in simulation nothing listens to it but the checksum.
     pub fn bitstream(&self, task: &Task, region: u8) -> Vec<u8> {
         let length = self.regions[usize::from(region)].bitstream as usize;
         let seed = u32::from(task.number) << 8 | u32::from(region);

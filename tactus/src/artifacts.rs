@@ -1,7 +1,7 @@
 //! What this project itself builds and a system names: the hypervisor, `@guest`, `@linux`, `@initramfs`.
 //!
-//! The command line decides once where they come from ([`Artifacts::choose`]): a clone of the project, where they are built
-//! when they are needed, or a directory that `tactus artifacts` has made.
+//! The command line decides once where they come from ([`Artifacts::choose`]): a clone of the project, where they are
+//! built when they are needed, or a directory that `tactus artifacts` has made.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -54,8 +54,8 @@ const FIRMWARE_PATH: &str = "build/opensbi/fw_dynamic.bin";
 /// What this process takes.
 static CHOSEN: OnceLock<Artifacts> = OnceLock::new();
 
-/// What this process has brought up to date in the clone, whose sources do not change while it runs: experiments of many
-/// runs want the same artifacts again and again.
+/// What this process has brought up to date in the clone, whose sources do not change while it runs: experiments of
+/// many runs want the same artifacts again and again.
 static FRESH: Mutex<BTreeMap<(Kind, String), PathBuf>> = Mutex::new(BTreeMap::new());
 
 /// What is kept in [`FRESH`].
@@ -176,8 +176,8 @@ impl Artifacts {
         }
     }
 
-    /// The firmware that the board and QEMU start: OpenSBI's `fw_dynamic.bin`, of the version that `setup/packages.lock` names, whatever
-    /// this system has installed.
+    /// The firmware that the board and QEMU start: OpenSBI's `fw_dynamic.bin`, of the version that
+    /// `setup/packages.lock` names, whatever this system has installed.
     ///
     /// # Errors
     /// It is not to be had.

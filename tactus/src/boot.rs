@@ -363,8 +363,8 @@ fn read(option: &str, path: &Path) -> miette::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Sends stdin to each of the consoles: from a terminal as it is typed; from elsewhere all of it at reset, so that the run
-/// repeats.
+/// Sends stdin to each of the consoles: from a terminal as it is typed; from elsewhere all of it at reset, so that the
+/// run repeats.
 fn take_input(consoles: [Console; 2]) -> io::Result<()> {
     let mut input = io::stdin();
     if !input.is_terminal() {
@@ -404,7 +404,8 @@ fn under_gdb(board: &mut Board, port: u16, limit: Femtoseconds) -> miette::Resul
 /// How long the board runs between two checks of the terminal's input: 1 ms of virtual time.
 const LISTEN: Femtoseconds = Femtoseconds(Femtoseconds::SECOND.0 / 1000);
 
-/// Runs with a terminal attached: typed input arrives, and virtual time does not run ahead while the software waits for it.
+/// Runs with a terminal attached: typed input arrives, and virtual time does not run ahead while the software waits for
+/// it.
 fn run_with_terminal(board: &mut Board, console: &Console, limit: Femtoseconds) -> Outcome {
     loop {
         let idle = (0..board.harts()).all(|hart| board.doing(hart) == Doing::Waiting);

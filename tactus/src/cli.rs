@@ -306,7 +306,8 @@ pub struct RunArguments {
     /// End after this much of the host's time, wherever the run is then
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub host_limit: Option<Duration>,
-    /// Write the report into this directory: report.html, and files for programs; a path that ends in .html gets the page
+    /// Write the report into this directory: report.html, and files for programs; a path that ends in .html gets the
+    /// page
     #[arg(long, value_name = "PATH")]
     pub report: Option<PathBuf>,
     /// Write what became of each VM and its checks as JUnit XML
@@ -318,13 +319,13 @@ pub struct RunArguments {
     /// Show the firmware's output and all records too
     #[arg(short, long, conflicts_with = "console")]
     pub verbose: bool,
-    /// A disk's image, as a PCI function: the first is in slot 1. What is written goes into it on QEMU, and is forgotten
-    /// on the board
+    /// A disk's image, as a PCI function: the first is in slot 1. What is written goes into it on QEMU, and is
+    /// forgotten on the board
     #[arg(long, value_name = "FILE")]
     pub pci_disk: Vec<PathBuf>,
-    /// A network card, as a PCI function, behind the disks: `user` is the host's network, on QEMU, and `user,tcp=2222:22`
-    /// forwards this machine's port 2222 to the guest's port 22; on the board `in=FILE` has the frames that it receives
-    /// (pcap), `out=FILE` is for those that it sends, and `loop` is two cards, linked
+    /// A network card, as a PCI function, behind the disks: `user` is the host's network, on QEMU, and
+    /// `user,tcp=2222:22` forwards this machine's port 2222 to the guest's port 22; on the board `in=FILE` has the
+    /// frames that it receives (pcap), `out=FILE` is for those that it sends, and `loop` is two cards, linked
     #[arg(long, value_name = "ENDS", value_parser = net)]
     pub pci_net: Vec<Net>,
     /// What drives the consoles
@@ -578,7 +579,8 @@ pub struct BootArguments {
     /// Write the words between the firmware's symbols begin_signature and end_signature to this file at the end
     #[arg(long, value_name = "FILE")]
     pub signature: Option<PathBuf>,
-    /// Send TEXT to the UART at this virtual time, such as 900ms:ls\n; \n, \r, \t, \\ and \xHH are escapes; may be repeated
+    /// Send TEXT to the UART at this virtual time, such as 900ms:ls\n; \n, \r, \t, \\ and \xHH are escapes; may be
+    /// repeated
     #[arg(long, value_name = "TIME:TEXT", value_parser = timed_input)]
     pub input: Vec<(Nanoseconds, Vec<u8>)>,
     /// Wait for gdb at this port of this machine, and run under it
@@ -685,8 +687,8 @@ pub struct AttackArguments {
     /// What the random numbers of attacks, and of random systems, are made of
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
-    /// With --random: systems at the same time; what is found is the same with any number [default: as many as there are
-    /// cores]
+    /// With --random: systems at the same time; what is found is the same with any number [default: as many as there
+    /// are cores]
     #[arg(short, long, value_name = "NUMBER", requires = "random")]
     pub jobs: Option<NonZero<usize>>,
     /// Virtual time of each run in milliseconds, from when the attack begins [default: 50; with --near-limit: 200]

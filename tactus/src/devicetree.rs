@@ -377,7 +377,8 @@ fn timed_io(fdt: &mut FdtWriter, plan: &Plan, number: usize) -> Result<(), Error
     fdt.property_u32("tactus,lines", engine.lines())
 }
 
-/// The number that the channel between the VM of that index and the device manager has at `end`, which is one of the two.
+/// The number that the channel between the VM of that index and the device manager has at `end`, which is one of the
+/// two.
 fn manager_channel(plan: &Plan, vm: usize, end: usize) -> Option<u32> {
     let channel = plan.accelerators.as_ref()?.channel(plan, vm)?;
     let mut ends = channel.ends.into_iter();

@@ -129,11 +129,13 @@ pub(crate) fn extent_text(extent: Extent) -> String {
 pub struct Compression {
     /// The program that unpacks it; `None`: it is not known.
     program: Option<&'static str>,
-    /// Where the compressed bytes are within an EFI zboot image, which unpacks itself under EFI alone: offset and length.
+    /// Where the compressed bytes are within an EFI zboot image, which unpacks itself under EFI alone: offset and
+    /// length.
     zboot: Option<(u32, u32)>,
 }
 
-/// First bytes of compressed files, and the programs that unpack them. The legacy format of lz4 is what Linux's build makes.
+/// First bytes of compressed files, and the programs that unpack them. The legacy format of lz4 is what Linux's build
+/// makes.
 const COMPRESSIONS: [(&[u8], &str); 7] = [
     (b"\x1f\x8b", "gzip"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
@@ -143,8 +145,8 @@ const COMPRESSIONS: [(&[u8], &str); 7] = [
     (b"\x02\x21\x4c\x18", "lz4"),
     (b"\x5d\0\0", "lzma"),
 ];
-/// `MZ`, two bytes, and this begin an EFI zboot image; offset and length of its payload follow, 8 bytes are free, and then comes the
-/// name of the compression (Linux, drivers/firmware/efi/libstub/zboot-header.S).
+/// `MZ`, two bytes, and this begin an EFI zboot image; offset and length of its payload follow, 8 bytes are free, and
+/// then comes the name of the compression (Linux, drivers/firmware/efi/libstub/zboot-header.S).
 const ZBOOT_MAGIC: &[u8] = b"zimg";
 const ZBOOT_COMPRESSION: usize = 24;
 

@@ -39,8 +39,8 @@ const ILLEGAL_INSTRUCTION: u64 = 2;
 /// What the hypervisor calls an exception of a guest that has never set `stvec`.
 const NO_TRAP_HANDLER: &str = "no-trap-handler";
 
-/// Explains the first fault of each VM, as far as there is more to say than its record does. `image_of` gives the file of a VM's image, for
-/// its symbols.
+/// Explains the first fault of each VM, as far as there is more to say than its record does. `image_of` gives the file
+/// of a VM's image, for its symbols.
 pub fn explanations<'i>(faults: &[Fault], image_of: impl Fn(&str) -> Option<&'i Path>) -> String {
     let mut text = String::new();
     for (index, fault) in faults.iter().enumerate() {

@@ -1,5 +1,6 @@
-//! How long a request to a device behind the I/O hypervisor takes at most: from the cycle in which it is asked to that in which its response is there, whatever all others do.
-//! `docs/src/reference/io-hypervisor.md` has the arbiter's rules, `io-devices.md` the times at the devices, `mesh.md` those of packets.
+//! How long a request to a device behind the I/O hypervisor takes at most: from the cycle in which it is asked to that
+//! in which its response is there, whatever all others do. `docs/src/reference/io-hypervisor.md` has the arbiter's
+//! rules, `io-devices.md` the times at the devices, `mesh.md` those of packets.
 
 use std::fmt;
 
@@ -19,10 +20,12 @@ const DIVISOR: u64 = 868;
 const QUEUE_BYTES: u64 = 64;
 /// Bytes of a page of the flash.
 const PAGE: u64 = 256;
-/// The longest times of the part, with the tenth that the driver waits longer, in cycles of 100 MHz: programming a page, erasing 64 KiB.
+/// The longest times of the part, with the tenth that the driver waits longer, in cycles of 100 MHz: programming a
+/// page, erasing 64 KiB.
 const PROGRAM: u64 = 330_000;
 const ERASE: u64 = 220_000_000;
-/// Until the part is known not to be busy any more with a page, which the answer to a write of which more follows does not wait for.
+/// Until the part is known not to be busy any more with a page, which the answer to a write of which more follows does
+/// not wait for.
 const PENDING: u64 = PROGRAM + 64 + 18;
 
 /// On its way through a port's page, its engine and the arbiter.
@@ -172,8 +175,9 @@ impl fmt::Display for Request {
     }
 }
 
-/// The longest time for which others keep a request waiting, when the turns of each that may use the device, by its place in the order of priority, last so
-/// long at most. `None`: there is no such time, as those before it may ask again and again.
+/// The longest time for which others keep a request waiting, when the turns of each that may use the device, by its
+/// place in the order of priority, last so long at most. `None`: there is no such time, as those before it may ask
+/// again and again.
 pub(crate) fn wait(policy: IoPolicy, turns: &[u64], own: usize) -> Option<u64> {
     let others = || turns.iter().enumerate().filter(|(port, _)| *port != own);
     let longest = others().map(|(_, turn)| *turn).max().unwrap_or(0);
@@ -387,11 +391,13 @@ mod memory {
     }
 }
 
-/// Packets between tiles and the I/O hypervisor, which is at place (0, 4) of a mesh of 4 x 5 (`docs/src/reference/mesh.md`).
+/// Packets between tiles and the I/O hypervisor, which is at place (0, 4) of a mesh of 4 x 5
+/// (`docs/src/reference/mesh.md`).
 ///
-/// At a router a packet waits for one packet of each other input by which packets come that leave by the same output. One that has an output keeps it until its last flit
-/// has gone, and so for as long as it waits for, and takes, the output of the next router. Hence it takes, from the last router to the first, as often as long as there are
-/// such inputs.
+/// At a router a packet waits for one packet of each other input by which packets come that leave by the same output.
+/// One that has an output keeps it until its last flit has gone, and so for as long as it waits for, and takes, the
+/// output of the next router. Hence it takes, from the last router to the first, as often as long as there are such
+/// inputs.
 mod mesh {
     use std::collections::BTreeSet;
 
@@ -447,7 +453,8 @@ mod mesh {
         }
     }
 
-    /// How long packets travel at most in a mesh in which some tiles send whatever they like to each other and to the I/O.
+    /// How long packets travel at most in a mesh in which some tiles send whatever they like to each other and to the
+    /// I/O.
     #[derive(Clone, Debug)]
     pub(crate) struct Mesh {
         /// A request, by the tile that sends it.
@@ -503,7 +510,8 @@ mod tests {
 
     use super::*;
 
-    /// What the arbiter does: ports ask, and each turn begins as late as it may. Gives how long port `own` waited for each of its turns.
+    /// What the arbiter does: ports ask, and each turn begins as late as it may. Gives how long port `own` waited for
+    /// each of its turns.
     fn arbitrated(policy: IoPolicy, asks: &[Vec<(u64, u64)>], own: usize) -> Vec<u64> {
         let mut next = vec![0; asks.len()];
         // A port asks again when its turn is over.
@@ -551,7 +559,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nobody_waits_longer_than_the_bound(
+        fn no_port_waits_longer_than_the_bound(
             policy in policies(),
             asks in prop::collection::vec(prop::collection::vec((0_u64..60, 1_u64..50), 1..30), 1..6),
             own in any::<prop::sample::Index>(),
@@ -568,7 +576,8 @@ mod tests {
 
     #[test]
     fn the_bound_is_no_longer_than_it_has_to_be() {
-        // One turn has just begun, and all others ask at once: those above come before, and then the one that was under way again.
+        // One turn has just begun, and all others ask at once: those above come before, and then the one that was under
+        // way again.
         let turns = [100, 10, 20, 30];
         assert_eq!(
             wait(IoPolicy::RoundRobin, &turns, 0),
@@ -735,7 +744,8 @@ mod tests {
                 "{tile}"
             );
         }
-        // Two routers: at the first the tile itself, and those above and beside it; at the second only who comes from there.
+        // Two routers: at the first the tile itself, and those above and beside it; at the second only who comes from
+        // there.
         assert_eq!(mesh.there[12], 3 * (642 + 4 + 4));
         // A single port waits for no other.
         assert_eq!(Mesh::of(&[12]).there[12], 642 + 4 + 4);

@@ -1,5 +1,5 @@
-//! What packages of the tool ship beside it: completions of shells and man pages, both generated from the command line's
-//! own definition.
+//! What packages of the tool ship beside it: completions of shells and man pages, both generated from the command
+//! line's own definition.
 
 use std::fs;
 use std::io::{self, Write};

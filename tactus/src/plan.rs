@@ -572,7 +572,8 @@ pub struct ChannelEnd {
     pub peer_number: usize,
 }
 
-/// A contiguous range of a VM's guest-physical addresses and what is behind it, contiguous as well unless it has colours.
+/// A contiguous range of a VM's guest-physical addresses and what is behind it, contiguous as well unless it has
+/// colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// The addresses. With colours, `host` is that of the first page.

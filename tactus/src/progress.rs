@@ -63,8 +63,8 @@ impl Progress {
         self.bar.suspend(|| eprintln!("{line}"));
     }
 
-    /// Takes what a program writes on its stderr, to the end: `status` gives what a line says of its progress; every other line is
-    /// passed on.
+    /// Takes what a program writes on its stderr, to the end: `status` gives what a line says of its progress; every
+    /// other line is passed on.
     ///
     /// # Errors
     /// It cannot be read.

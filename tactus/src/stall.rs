@@ -1,5 +1,5 @@
-//! Detects that another process hangs, however slow or busy the host is: by the CPU time that the process uses, never by
-//! the time that passes meanwhile.
+//! Detects that another process hangs, however slow or busy the host is: by the CPU time that the process uses, never
+//! by the time that passes meanwhile.
 
 use std::fmt;
 use std::fs;

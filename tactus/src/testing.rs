@@ -312,7 +312,8 @@ impl Bench {
     }
 }
 
-/// Every real-time vCPU with a reservation has its budget in time, or may be kept from it only by one that the report names.
+/// Every real-time vCPU with a reservation has its budget in time, or may be kept from it only by one that the report
+/// names.
 ///
 /// # Panics
 /// One has not.
@@ -503,8 +504,8 @@ pub fn try_timed_io(text: &str) {
     }
 }
 
-/// What must hold for any text as the ends of a network device's cable: it is refused in a line of words, or names ports that
-/// exist, each of the host's once.
+/// What must hold for any text as the ends of a network device's cable: it is refused in a line of words, or names
+/// ports that exist, each of the host's once.
 ///
 /// # Panics
 /// That does not hold.
@@ -527,8 +528,8 @@ pub fn try_network(text: &str) {
     }
 }
 
-/// What must hold for any text as the description of a sweep: it is in order, or refused at a place of the text; where it
-/// is in order, each of its first points can be put together.
+/// What must hold for any text as the description of a sweep: it is in order, or refused at a place of the text; where
+/// it is in order, each of its first points can be put together.
 ///
 /// # Panics
 /// That does not hold.

@@ -1,7 +1,7 @@
 //! Systems of tiles: the many-core board (`docs/src/reference/board.md`, "Tiles"), with a VM of its own on each tile.
 //!
-//! There is no hypervisor in software. What a VM may use is written once, before any of them begins, into the I/O hypervisor's and the
-//! timed I/O's own pages of the design `manycore`, which no tile reaches.
+//! There is no hypervisor in software. What a VM may use is written once, before any of them begins, into the I/O
+//! hypervisor's and the timed I/O's own pages of the design `manycore`, which no tile reaches.
 
 mod command;
 mod requests;
@@ -58,8 +58,8 @@ const LOOK: u64 = 10_000;
 pub struct System {
     /// The fabric's model: of `manycore`, or of `manycore_baseline`, which gives nothing to anybody.
     pub model: PathBuf,
-    /// Whose request each device of the I/O hypervisor takes next: UART, flash, VGA, Ethernet. `None`: the design has no I/O
-    /// hypervisor and no timed I/O, and so nothing to give.
+    /// Whose request each device of the I/O hypervisor takes next: UART, flash, VGA, Ethernet. `None`: the design has
+    /// no I/O hypervisor and no timed I/O, and so nothing to give.
     pub policies: Option<[IoPolicy; 4]>,
     /// The tile that has what comes to the UART.
     pub reader: Option<usize>,
@@ -136,8 +136,8 @@ pub struct Tile {
     pub arguments: String,
     /// What of the devices it is given.
     pub given: Given,
-    /// Whether its requests are compared with their bounds. Those of software that sends a packet while another is being sent, which the interface refuses, can't be
-    /// told from those that were sent.
+    /// Whether its requests are compared with their bounds. Those of software that sends a packet while another is
+    /// being sent, which the interface refuses, can't be told from those that were sent.
     pub measured: bool,
 }
 
@@ -159,8 +159,8 @@ pub struct Given {
 }
 
 impl Given {
-    /// What the images of `guests/manycore` take for granted: everything but pins, for each tile an area of 16 KiB, a window of
-    /// 80 x 60 pixels and an address.
+    /// What the images of `guests/manycore` take for granted: everything but pins, for each tile an area of 16 KiB, a
+    /// window of 80 x 60 pixels and an address.
     pub fn usual(number: usize) -> Self {
         let index = number as u32;
         Self {
@@ -301,10 +301,12 @@ impl Outcome {
         self.journal.vms.iter().map(text).collect()
     }
 
-    /// As that of a machine, with one VM more, [`ALL`], of which the figures of all tiles are: of what each of them has reported as
-    /// `X_min`, `X_mean` and `X_max`, `X_min`, `X_mean`, `X_max`, how far `X_max` is from `X_min` as `X_variation`, the mean as one of so many
-    /// tiles has it as `X_share`, that of the slowest as `X_slowest_share`; the longest `X_total`; `flits`; how many `io_requests` were answered and how many of them were
-    /// `io_late`; and, where frames were watched, `frame_loss`, what one takes beside its time on the wire. And what was seen at the ends of the wires.
+    /// As that of a machine, with one VM more, [`ALL`], of which the figures of all tiles are: of what each of them has
+    /// reported as `X_min`, `X_mean` and `X_max`, `X_min`, `X_mean`, `X_max`, how far `X_max` is from `X_min` as
+    /// `X_variation`, the mean as one of so many tiles has it as `X_share`, that of the slowest as `X_slowest_share`;
+    /// the longest `X_total`; `flits`; how many `io_requests` were answered and how many of them were `io_late`; and,
+    /// where frames were watched, `frame_loss`, what one takes beside its time on the wire. And what was seen at the
+    /// ends of the wires.
     pub fn as_of_a_machine(mut self, system: &System) -> (session::Outcome, ends::Seen) {
         let mut metrics = together(&self.journal.vms);
         let measured = self.requests.iter();
@@ -342,12 +344,14 @@ impl Outcome {
 /// The VM that figures of all tiles are of.
 pub const ALL: &str = "all";
 
-/// How many tiles, at least, still have frames to send while the wire is taken for busy: more than it takes to keep it so.
+/// How many tiles, at least, still have frames to send while the wire is taken for busy: more than it takes to keep it
+/// so.
 const SENDERS: usize = 4;
 /// Cycles that a frame's preamble, check sequence and the gap behind it take on the wire (IEEE 802.3, 3.1.1 and 4.4.2).
 const AROUND: u64 = 8 + 4 + 12;
 
-/// Of frames that were sent one behind the other: how many cycles one takes more than its time on the wire, the mean. `None`: there were not [`SENDERS`] at a time.
+/// Of frames that were sent one behind the other: how many cycles one takes more than its time on the wire, the mean.
+/// `None`: there were not [`SENDERS`] at a time.
 fn frame_loss(frames: &[(u64, Vec<u8>)]) -> Option<f64> {
     let source = |frame: &[u8]| frame.get(6..12).map(<[u8]>::to_vec);
     let (mut left, mut lost, mut number) = (BTreeSet::new(), 0, 0_u32);

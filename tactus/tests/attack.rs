@@ -26,8 +26,8 @@ fn runs(report: &Value) -> &[Value] {
     report["runs"].as_array().expect("it has runs")
 }
 
-/// Runs attacks, and asserts that nothing is found, and that each vCPU had jobs in each run, within its bound. Gives the
-/// attacks that were run.
+/// Runs attacks, and asserts that nothing is found, and that each vCPU had jobs in each run, within its bound. Gives
+/// the attacks that were run.
 #[track_caller]
 fn nothing_is_found(system: &str, arguments: &[&str]) -> Vec<String> {
     let (code, report) = report(system, arguments);
@@ -139,8 +139,8 @@ fn reservations_hold_their_bounds_beside_each_other() {
 
 /// `systems/accelerators.toml` with a victim in the place of its first guest, and a hostile VM with an accelerator.
 ///
-/// A task that writes outside of its VM's memory causes a fault in every cycle, which interrupts the device manager; the
-/// victim is below it.
+/// A task that writes outside of its VM's memory causes a fault in every cycle, which interrupts the device manager;
+/// the victim is below it.
 #[test]
 fn accelerators_and_a_victim_below_the_device_manager() {
     let shared = std::fs::read_to_string(root().join("systems/accelerators.toml"));
@@ -289,8 +289,8 @@ fn random_systems_hold_their_bounds() {
     }
 }
 
-/// The deferred work in a job's time, 13,000 cycles here, is no finding where the job is cut off sooner by as much: admission
-/// counts it.
+/// The deferred work in a job's time, 13,000 cycles here, is no finding where the job is cut off sooner by as much:
+/// admission counts it.
 #[test]
 fn a_job_pays_for_the_work_deferred_in_its_time() {
     let (code, stdout, stderr) = attack(&["--random", "1", "--seed", "1092", "--ms", "20"]);

@@ -47,8 +47,8 @@ const FREERTOS: [&str; 8] = [
 const SPENT_NS: f64 = 60_000.0;
 const LIMIT_NS: f64 = 100_000.0;
 
-/// FreeRTOS calls a service in Rust and one in C, which Rust calls as well. What the one in C does wrong is the fault of
-/// its VM. Each tick of the caller comes, no later than a call takes.
+/// FreeRTOS calls a service in Rust and one in C, which Rust calls as well. What the one in C does wrong is the fault
+/// of its VM. Each tick of the caller comes, no later than a call takes.
 fn freertos_calls_and_serves(on: On) {
     let outcome = run(on, "systems/freertos-calls.toml", Some("control"));
     let seen = || explain(&outcome);

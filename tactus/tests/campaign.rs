@@ -376,8 +376,8 @@ messages = 8
 message_size = \"4KiB\"
 ";
 
-/// A folder that is a clone for the tool, whose hypervisor has another text in a file: `hypervisor/` is copied, all else
-/// is this clone's. What is built goes to the folder's `target/`.
+/// A folder that is a clone for the tool, whose hypervisor has another text in a file: `hypervisor/` is copied, all
+/// else is this clone's. What is built goes to the folder's `target/`.
 #[cfg(unix)]
 fn clone_with_another_hypervisor(file: &str, text: &str, other: &str) -> tempfile::TempDir {
     fn copy(from: &Path, to: &Path) {
@@ -410,8 +410,9 @@ fn clone_with_another_hypervisor(file: &str, text: &str, other: &str) -> tempfil
     folder
 }
 
-/// An error is planted in the hypervisor: it does not look any more whether what a guest names is within its memory. The
-/// tool finds that, makes it smaller and says where it happens; of the hypervisor as it is the same faults do not escape.
+/// An error is planted in the hypervisor: it does not look any more whether what a guest names is within its memory.
+/// The tool finds that, makes it smaller and says where it happens; of the hypervisor as it is the same faults do not
+/// escape.
 #[cfg(unix)]
 #[test]
 #[ignore = "long"]

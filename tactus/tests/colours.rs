@@ -1,4 +1,5 @@
-//! Systems whose cache is divided by colours: guests run in memory that is in pieces, and a neighbour does not evict their lines.
+//! Systems whose cache is divided by colours: guests run in memory that is in pieces, and a neighbour does not evict
+//! their lines.
 
 use tactus::run::board::Marker;
 use tactus::run::machine::Platform;

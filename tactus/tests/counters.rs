@@ -1,6 +1,6 @@
 //! Each way in which a job goes wrong by no fault of its guest is named by a counter: a timer that is late, one whose
-//! interrupt is lost, a hypervisor that takes too long. The board makes it go wrong. (The first job is longer than the budget, as the guest
-//! starts.)
+//! interrupt is lost, a hypervisor that takes too long. The board makes it go wrong. (The first job is longer than the
+//! budget, as the guest starts.)
 
 use tactus::run::machine::Platform;
 use tactus::run::session::{Outcome, Verdict};
@@ -55,8 +55,8 @@ between = ["loop", "other"]
 size = "4KiB"
 "#;
 
-/// What was counted of the loop's jobs, with a fault so many ticks after a release in the midst of the run. `fault` is given
-/// the release, in ticks.
+/// What was counted of the loop's jobs, with a fault so many ticks after a release in the midst of the run. `fault` is
+/// given the release, in ticks.
 fn counted(after: i64, fault: impl Fn(u64) -> Fault) -> JobRecord {
     let mut boot = boot_text(On::Board, SYSTEM);
     boot.plan = boot.plan.until("loop").expect("the VM");

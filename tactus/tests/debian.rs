@@ -1,5 +1,5 @@
-//! Debian with systemd on a disk of its own, beside FreeRTOS on the same hart. The disk is `setup/debian.sh`'s to make; `make soak`
-//! runs these tests, `make test` does not.
+//! Debian with systemd on a disk of its own, beside FreeRTOS on the same hart. The disk is `setup/debian.sh`'s to make;
+//! `make soak` runs these tests, `make test` does not.
 
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, TcpListener};
@@ -207,8 +207,8 @@ fn there_is_a_login_within_a_minute() {
     assert_eq!(code, Some(0), "{said}\n{errors}");
 }
 
-/// It is reached by ssh, lists its packages and installs one; what has been synchronised survives the end of the emulator, and
-/// the file system is whole again after the next boot.
+/// It is reached by ssh, lists its packages and installs one; what has been synchronised survives the end of the
+/// emulator, and the file system is whole again after the next boot.
 #[test]
 #[ignore = "long"]
 fn what_is_synchronised_survives_the_emulator() {

@@ -150,7 +150,7 @@ fn a_directory_of_artifacts_takes_the_place_of_the_clone() {
     let by_option = [&run[..], &["--artifacts", directory]].concat();
     assert_eq!(hash(there.tactus(None, &by_option)), of_clone);
     let Some(alone) = there.without_clone(Some(&there.artifacts), &run) else {
-        eprintln!("this system lets nobody hide the clone: not tried without it");
+        eprintln!("this system does not let the clone be hidden: not tried without it");
         return;
     };
     assert_eq!(hash(alone), of_clone);

@@ -11,14 +11,14 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use tactus::artifacts::{Artifacts, HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_PCI};
 
-/// The most bytes between `__hot_start` and `__hot_end`: the ways of the timer, of a preemption and a switch, of a doorbell,
-/// and into a call and back. Behind them stands, in order as well, what some switches need beside.
+/// The most bytes between `__hot_start` and `__hot_end`: the ways of the timer, of a preemption and a switch, of a
+/// doorbell, and into a call and back. Behind them stands, in order as well, what some switches need beside.
 const HOT_MAX: u64 = 6 << 10;
 /// The hypervisors, each with its most bytes of text and its most lines of code.
 ///
 /// The text includes the hot path. The lines include those of the modules of `policy` and `abi` that the hypervisor
-/// uses, and none that its features leave out. Of those of the complete one, 280 are for requests of regions to the fabric
-/// (`accelerators/allocation.rs`), which take a visit of the device manager's VM from each request.
+/// uses, and none that its features leave out. Of those of the complete one, 280 are for requests of regions to the
+/// fabric (`accelerators/allocation.rs`), which take a visit of the device manager's VM from each request.
 const BUDGETS: [(&str, u64, usize); 3] = [
     (HYPERVISOR, 64 << 10, 12_770),
     (HYPERVISOR_BASE, 40 << 10, 9_530),

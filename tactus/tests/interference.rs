@@ -1,4 +1,5 @@
-//! What the noise of a hostile VM on another hart costs a real-time guest: its jobs are compared with those it has alone.
+//! What the noise of a hostile VM on another hart costs a real-time guest: its jobs are compared with those it has
+//! alone.
 //!
 //! The victim has 400 µs in each millisecond, and a job of 100,000 cycles. On the board's fast pace a cycle is an
 //! instruction, also for the hypervisor, so that each figure is what others make the victim's hart do.
@@ -78,8 +79,8 @@ fn reservations(on: On) {
     victim_is_unharmed(on, "reserve", "none");
 }
 
-/// A device's interrupt, which reaches the VM by its sleeping real-time vCPU's hart, and whose line stays up, is completed
-/// without pause, by calls and by the virtual PLIC.
+/// A device's interrupt, which reaches the VM by its sleeping real-time vCPU's hart, and whose line stays up, is
+/// completed without pause, by calls and by the virtual PLIC.
 fn line_that_stays_up(on: On) {
     victim_is_unharmed(on, "end", "none");
     victim_is_unharmed(on, "complete", "none");
@@ -90,8 +91,8 @@ fn enable_that_toggles(on: On) {
     victim_is_unharmed(on, "toggle", "none");
 }
 
-/// The device manager's doorbell is rung as fast as possible by a VM with an accelerator. The manager is more urgent than
-/// the victim.
+/// The device manager's doorbell is rung as fast as possible by a VM with an accelerator. The manager is more urgent
+/// than the victim.
 #[test]
 fn rings_of_the_device_manager() {
     let shared = std::fs::read_to_string(root().join("systems/accelerators.toml"));

@@ -267,7 +267,7 @@ fn input_reaches_the_machine_framed(on: On) {
     let image = player(&framed(&[(Log, BOOT), (Vm(1), "login:\n")]), Then::Echo);
     let mut session = Session::start(plan(on, &image)).expect("the machine starts");
     let mut answer = Answer {
-        input: session.take_input().expect("nobody has taken it"),
+        input: session.take_input().expect("it has not been taken"),
         answered: false,
         stop: session.stop(),
     };

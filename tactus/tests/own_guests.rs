@@ -215,7 +215,7 @@ fn u_boot() {
         .into_iter();
         let mut typist = Typist {
             framer: Framer::new(0).expect("there is such a VM"),
-            line: session.take_input().expect("nobody else has it"),
+            line: session.take_input().expect("it has not been taken"),
             seen: String::new(),
             next: steps.next(),
             steps,

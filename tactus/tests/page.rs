@@ -1,4 +1,5 @@
-//! The report's page and a campaign's live page in a browser: correct and fast, at every width, in light and dark, on paper and by the keyboard.
+//! The report's page and a campaign's live page in a browser: correct and fast, at every width, in light and dark, on
+//! paper and by the keyboard.
 //!
 //! The pages make no connection, and guests can insert only text into them.
 //!

@@ -110,8 +110,8 @@ fn hostile_dma_is_refused(on: On) {
 
 on_both!(hostile_dma_is_refused);
 
-/// The first process of a Linux on a disk of its own: answers the host, keeps what that has sent on the disk, and goes off. It
-/// computes while it waits: the time of an idle machine would be over before the host has come.
+/// The first process of a Linux on a disk of its own: answers the host, keeps what that has sent on the disk, and goes
+/// off. It computes while it waits: the time of an idle machine would be over before the host has come.
 const INIT: &str = r#"#!/bin/busybox sh
 bin="/bin/busybox"
 $bin mount -t proc proc /proc
@@ -184,8 +184,8 @@ fn free_port() -> u16 {
     listener.local_addr().expect("its address").port()
 }
 
-/// Linux goes on from the disk that `root=` names, and answers at the port that is forwarded to it. On the board, which is on
-/// no network, see `debian`.
+/// Linux goes on from the disk that `root=` names, and answers at the port that is forwarded to it. On the board, which
+/// is on no network, see `debian`.
 #[test]
 fn linux_on_a_disk_is_reached_from_the_host() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -268,7 +268,8 @@ fn wrong_names_are_usage_errors() {
 
 #[test]
 fn missing_qemu_is_explained() {
-    // The build is complete before. Cargo, which checks it again, may be in one folder with QEMU, which must not be found.
+    // The build is complete before. Cargo, which checks it again, may be in one folder with QEMU, which must not be
+    // found.
     let (code, _, stderr) = output(tactus(&["check", "systems/hello.toml"]));
     assert_eq!(code, Some(0), "{stderr}");
     let folder = tempfile::tempdir().expect("a temporary directory can be made");

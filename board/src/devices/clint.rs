@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn reset_begins_time_anew() {
+    fn reset_restarts_time() {
         let mut bench = Bench::new();
         let mut clint = Clint::new(2, HERTZ);
         bench.now = Femtoseconds(7 * TICK);

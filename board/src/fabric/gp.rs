@@ -41,7 +41,7 @@ pub(crate) struct Gp {
     /// Which parts of it were taken.
     address_taken: bool,
     data_taken: bool,
-    /// Nobody waits for it any more, but it can't be taken back.
+    /// No hart waits for it any more, but it can't be taken back.
     abandoned: bool,
     /// Nothing gets through, in either direction.
     pub held: bool,

@@ -1,6 +1,6 @@
 //! A tile's port into the fabric: [`tiles`](crate::tiles).
 //!
-//! To the tile's hart it is a device. What it is asked for is carried out by whoever lets the fabric's cycles pass: a
+//! To the tile's hart it is a device. What it is asked for is carried out when the fabric's cycles pass: a
 //! read is postponed until its answer is there, a write only while there are too many on their way.
 
 use super::gp::{Gp, Request};

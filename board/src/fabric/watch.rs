@@ -36,7 +36,7 @@ impl<T: Default> Seen<T> {
     }
 }
 
-/// Somebody who looks at a design's wires.
+/// An observer of a design's wires.
 pub trait Watcher: Send {
     /// The outputs are so from a cycle on, which is counted from reset. Called for each cycle that is not skipped.
     fn look(&mut self, cycle: u64, outputs: &Outputs);

@@ -4,10 +4,10 @@
 //! process has a number of its own in the library ([`number`]); packets of gdb's are translated to it, and answers
 //! back.
 //!
-//! No packet of gdb's ends the session, or the run, but a well-formed `D`, `k` or `vKill`: a damaged packet is requested
-//! again, and one that is malformed gets an error. A packet that the library can't read ends the library's session:
-//! [`Packets::replay`] sets up a new one, and gdb gets an error in answer. While the board runs, the library gets
-//! nothing that it can refuse.
+//! No packet of gdb's ends the session, or the run, but a well-formed `D`, `k` or `vKill`: a damaged packet is
+//! requested again, and one that is malformed gets an error. A packet that the library can't read ends the library's
+//! session: [`Packets::replay`] sets up a new one, and gdb gets an error in answer. While the board runs, the library
+//! gets nothing that it can refuse.
 
 use std::collections::BTreeSet;
 

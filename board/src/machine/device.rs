@@ -240,7 +240,7 @@ impl Machine {
     pub(super) fn apply(&mut self, index: usize, now: Femtoseconds, effects: Effects) {
         if let Part::Clint(clint) = &self.devices[index].device {
             let offset = clint.offset();
-            // Whoever waits for a time waits for another moment now.
+            // A hart that waits for a time waits for another moment now.
             self.disturbed |= offset != self.time_offset;
             self.time_offset = offset;
         }
@@ -251,7 +251,7 @@ impl Machine {
                 *wires = new;
             }
         }
-        // A device that asks again for the time that it has asked for disturbs no one: one that was restored may.
+        // A device that asks again for the time that it has asked for disturbs no hart: one that was restored may.
         if let Some(time) = effects
             .wake_at
             .map(|time| time.max(now))

@@ -52,8 +52,8 @@ pub fn tiles(
 }
 
 impl Tiles {
-    /// Gives a tile software: an ELF file, which starts in M-mode with the tile's number in a0, and in a1 the address of
-    /// what it is told, with a zero byte behind.
+    /// Gives a tile software: an ELF file, which starts in M-mode with the tile's number in a0, and in a1 the address
+    /// of what it is told, with a zero byte behind.
     ///
     /// # Errors
     ///

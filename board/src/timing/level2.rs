@@ -16,7 +16,7 @@ use crate::random::Random;
 
 /// Marks the key of a line that is there. Keys have two zero bits.
 const VALID: u64 = 1;
-const NOBODY: u8 = u8::MAX;
+const NO_OWNER: u8 = u8::MAX;
 
 /// The directory entry of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,13 +34,13 @@ impl Line {
     const NEW: Self = Self {
         sharers: 0,
         fetchers: 0,
-        owner: NOBODY,
+        owner: NO_OWNER,
         dirty: false,
     };
 
     /// The hart whose data cache has the line alone, exclusive or modified.
     pub const fn owner(&self) -> Option<usize> {
-        if self.owner == NOBODY {
+        if self.owner == NO_OWNER {
             None
         } else {
             Some(self.owner as usize)
@@ -55,7 +55,7 @@ impl Line {
 
     /// Leaves the line to its sharers.
     pub const fn disown(&mut self) {
-        self.owner = NOBODY;
+        self.owner = NO_OWNER;
     }
 }
 

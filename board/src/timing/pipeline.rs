@@ -190,7 +190,7 @@ pub struct Schedule<'a> {
 }
 
 impl<'a> Schedule<'a> {
-    /// The begin of a block.
+    /// The start of a block.
     #[must_use]
     pub const fn new(costs: &'a Pipeline) -> Self {
         Self {

@@ -767,7 +767,8 @@ fn end_cuts_a_computation_off() {
     const OTHER: u32 = 6;
     const ENDED: u64 = 13;
     const LINES: u64 = 1 << (FIRST_LINE + INTERFACE_LINES + INTERFACE as i32);
-    /// The bound in cycles of the fabric, of a memory that takes 16 cycles for a handshake; and for an access to read it.
+    /// The bound in cycles of the fabric, of a memory that takes 16 cycles for a handshake; and for an access to read
+    /// it.
     const END_MAX: u64 = 65 * 16 + 2 + 30;
     let pauses = [1, 30, 100, 300, 1000, 2000];
     let (beside, other) = (2, 1);

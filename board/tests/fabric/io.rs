@@ -792,9 +792,9 @@ fn hostile_ports_do_not_disturb_others() {
             "flash, 64 bytes, hostile ports, policy {policy}: {longest}, bound {bound}; answers by status {answers:?}"
         );
         for status in [0, 1, 2, 3, 4, 5, 6, 7, 9] {
-            assert!(answers[status] > 0, "nobody got {status}: {answers:?}");
+            assert!(answers[status] > 0, "no port got {status}: {answers:?}");
         }
-        assert!(longest > turn(1_536), "nobody was before port 0");
+        assert!(longest > turn(1_536), "no port was before port 0");
 
         // Port 1 has stopped itself.
         let status = seen.read_at(page(1) + STATUS)[0];

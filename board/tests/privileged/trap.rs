@@ -171,7 +171,7 @@ fn p_3_1_8_h_8_2_2_exceptions_go_where_they_are_delegated() {
 }
 
 #[test]
-fn h_8_6_2_gva_is_of_each_trap_anew() {
+fn h_8_6_2_gva_is_written_by_each_trap() {
     for mode in [
         Mode::SUPERVISOR,
         Mode::USER,

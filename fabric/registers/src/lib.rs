@@ -6,7 +6,7 @@
 //! ```no_run
 //! use tactus_registers::stamp::Stamp;
 //! # let page: *mut () = core::ptr::null_mut();
-//! // Safety: `page` is where the block's registers are mapped, and nobody else reads its counter.
+//! // Safety: `page` is where the block's registers are mapped, and nothing else reads its counter.
 //! let stamp = unsafe { Stamp::from_ptr(page) };
 //! assert_eq!(stamp.id().read().kind(), 0x5354);
 //! let cycles = stamp.cycles().read().value();

@@ -24,8 +24,8 @@ BEGIN, END = "<!-- compare.py: begin -->", "<!-- compare.py: end -->"
 DEPTHS = (64, 256, 1024)
 QUEUE = ["rtl/ready_queue_ram.sv", "rtl/ready_queue.sv"]
 TAKES = "INSERT_TAIL INSERT_HEAD TAKE_HIGHEST"
-# Module, its sources below fabric, its name in the table, what of it the measurement may use, up to which depth it is measured
-# and up to which it is placed: beyond that it takes the tools too long.
+# Module, its sources below fabric, its name in the table, what of it the measurement may use, up to which depth it is
+# measured and up to which it is placed: beyond that it takes the tools too long.
 CANDIDATES = [
     ("ready_queue", QUEUE, "lists and bitmap (chosen)", TAKES + " TAKE REMOVE", 1024, 1024),
     ("fifo_bank", ["synth/compare/fifo_bank.sv"], "bank of 256 FIFOs (the paper's)", TAKES + " TAKE", 1024, 256),

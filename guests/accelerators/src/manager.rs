@@ -686,7 +686,8 @@ impl Manager {
         }
         world.set_client(region, interface, self.level(interface), device.hold);
         if !world.command(region, Command::Connect) {
-            // The interface has another region, from the region allocator: that is found when the request is made again.
+            // The interface has another region, from the region allocator: that is found when the request is made
+            // again.
             world.command(region, Command::Release);
             self.wait_again(interface);
             return;

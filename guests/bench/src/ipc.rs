@@ -125,7 +125,7 @@ fn send(channel: Channel) {
         let sent = bench_ipc_send(map::DOORBELL_BASE as usize, time::now() + pause);
         let got = received.load(Ordering::Acquire);
         if got <= sent {
-            refuse(format_args!("round {round}: nobody has heard it"));
+            refuse(format_args!("round {round}: it was not received"));
         }
         ways.add(got - sent);
     }

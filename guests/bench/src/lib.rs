@@ -158,8 +158,8 @@ impl Samples {
         sorted.get(place).copied().unwrap_or(0)
     }
 
-    /// The variance, with these values as the whole population, and of their being whole numbers: 1/12, which is all that is
-    /// known of the true values where all are alike.
+    /// The variance, with these values as the whole population, and of their being whole numbers: 1/12, which is all
+    /// that is known of the true values where all are alike.
     pub fn variance(&self) -> Thousandths {
         let values = &self.values[..self.count];
         let count = values.len() as u128;

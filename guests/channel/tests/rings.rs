@@ -161,7 +161,7 @@ fn follows_the_model((from, to): (Language, Language), size: usize, steps: &[Ste
                 // It resumes its position, or, without one, starts without an error.
                 begun = current;
             }
-            Step::Poke(..) => unreachable!("nobody hostile"),
+            Step::Poke(..) => unreachable!("no end is hostile"),
         }
     }
 }

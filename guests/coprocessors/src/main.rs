@@ -2,8 +2,8 @@
 //! CRC-32 of the results: a reader who knows what the tasks compute can tell from it whether every bit is right.
 //!
 //! Boot arguments: `tasks=crc32,sha256,aes`: the virtual devices that it has, which compute concurrently; `frames`:
-//! number of frames for each; `length`: bytes of a frame; `rounds`: computations of each frame, to keep the regions busy;
-//! `pause_us`: time between two frames.
+//! number of frames for each; `length`: bytes of a frame; `rounds`: computations of each frame, to keep the regions
+//! busy; `pause_us`: time between two frames.
 #![no_std]
 #![no_main]
 

@@ -18,8 +18,8 @@ fn write(address: u64, word: u32) {
     unsafe { (address as *mut u32).write_volatile(word) }
 }
 
-/// Sends a request by the VM's port at the address `port`, of which half make some sense; takes the previous response, or
-/// not.
+/// Sends a request by the VM's port at the address `port`, of which half make some sense; takes the previous response,
+/// or not.
 pub fn ask(random: &mut Random, port: u64) {
     let anything = random.next();
     let sense = (random.next() as u32 & 0x1f_ffff).min(0x9_ffff);

@@ -1,8 +1,8 @@
-//! A real-time vCPU whose jobs use all of its budget, for systems at the limit of what is admitted: each job's release is
-//! told to the board, which sees when the vCPU has the hart and when the job ends.
+//! A real-time vCPU whose jobs use all of its budget, for systems at the limit of what is admitted: each job's release
+//! is told to the board, which sees when the vCPU has the hart and when the job ends.
 //!
-//! vCPU 0 is best effort. It starts vCPU 1, which has the reservation, at the time `start`, and sleeps. Times in the boot
-//! arguments are in ticks of `time`, `work` is in cycles. `jobs=` says what a job is:
+//! vCPU 0 is best effort. It starts vCPU 1, which has the reservation, at the time `start`, and sleeps. Times in the
+//! boot arguments are in ticks of `time`, `work` is in cycles. `jobs=` says what a job is:
 //!
 //! | `jobs=` | |
 //! |---|---|
@@ -13,8 +13,8 @@
 //!
 //! The doorbell of channel 0 is enabled in each case, and where it wakes nothing, it is never taken.
 //!
-//! With `jobs=ringer` the only vCPU rings: channel N at `firstN`, and each `periodN` after it has done so last, as exactly
-//! as it can.
+//! With `jobs=ringer` the only vCPU rings: channel N at `firstN`, and each `periodN` after it has done so last, as
+//! exactly as it can.
 #![no_std]
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Makes, changes and deletes real-time vCPUs near the limit of what is admitted, `turns` times, and checks each of their
-//! jobs: it is released on its grid, and executes its budget, but for `margin` ticks, before its deadline.
+//! Makes, changes and deletes real-time vCPUs near the limit of what is admitted, `turns` times, and checks each of
+//! their jobs: it is released on its grid, and executes its budget, but for `margin` ticks, before its deadline.
 //!
 //! Boot arguments: `turns=N` (100); `seed=N` (1): what all random numbers are made of; `cycles=N`: those of a tick;
 //! `margin=N`: ticks that a job takes to ask for its reservation, and what this

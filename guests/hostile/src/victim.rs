@@ -1,10 +1,10 @@
 //! A real-time guest whose every job is the same work: what a job takes beside others, and alone, is what they cost it.
 //!
-//! Its vCPU has a reservation; a job begins with its release. Boot arguments: `jobs=N` (200): measured jobs; `warm=N` (1):
-//! jobs before them, which warm up; `steps=N` (50000): length of the loop that is a job; `kib=N` (0): memory that a job
-//! reads as well, at most 512, line by line, `passes=N` (2) times; `listen=HOW` (`none`): how it takes the doorbells
-//! of all its channels: `none`: not at all; `masked`: enabled at the controller, never taken; `page`: by an interrupt
-//! page, never taken; `unmasked`: taken by a handler in the midst of a job.
+//! Its vCPU has a reservation; a job begins with its release. Boot arguments: `jobs=N` (200): measured jobs; `warm=N`
+//! (1): jobs before them, which warm up; `steps=N` (50000): length of the loop that is a job; `kib=N` (0): memory that
+//! a job reads as well, at most 512, line by line, `passes=N` (2) times; `listen=HOW` (`none`): how it takes the
+//! doorbells of all its channels: `none`: not at all; `masked`: enabled at the controller, never taken; `page`: by an
+//! interrupt page, never taken; `unmasked`: taken by a handler in the midst of a job.
 #![no_std]
 #![no_main]
 

@@ -219,14 +219,14 @@ static void flash_erase(uint32_t rounds)
 
 static void ethernet(uint32_t rounds)
 {
-    static const uint8_t nobody[6] = {0x02, 0xff, 0xff, 0xff, 0xff, 0xff};
+    static const uint8_t unknown[6] = {0x02, 0xff, 0xff, 0xff, 0xff, 0xff};
     uint32_t length = number("bytes=", FRAME_BYTES, IO_FRAME_MAX), wrong = 0;
     bool returns = !is(argument("to="), "nobody");
 
     if (length < FRAME_MIN)
         platform_fail("argument-too-small", "bytes=");
     fill(written, length);
-    memcpy(written, returns ? area.mac : nobody, sizeof area.mac);
+    memcpy(written, returns ? area.mac : unknown, sizeof area.mac);
     memcpy(written + sizeof area.mac, area.mac, sizeof area.mac);
     written[12] = 0x88;
     written[13] = 0xb5;

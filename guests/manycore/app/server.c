@@ -311,7 +311,7 @@ void app_main(void)
         while ((head = mesh_first(MESH_MESSAGES)) != 0)
             packet_stray(head);
         tile = turns_next(&turns);
-        if (tile != TURNS_NOBODY) {
+        if (tile != TURNS_NONE) {
             serve(tile);
             off = platform_time() + idle;
         }

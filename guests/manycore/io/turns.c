@@ -40,7 +40,7 @@ uint32_t turns_next(struct turns *turns)
     uint32_t client;
 
     if (turns->waiting == 0)
-        return TURNS_NOBODY;
+        return TURNS_NONE;
     if (turns->fifo) {
         client = turns->order[turns->first++ % TURNS_CLIENTS];
     } else {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #define TURNS_CLIENTS 16u
-#define TURNS_NOBODY TURNS_CLIENTS
+#define TURNS_NONE TURNS_CLIENTS
 
 struct turns {
     /* First come, first served; otherwise round robin. */
@@ -25,7 +25,7 @@ void turns_init(struct turns *turns, bool fifo);
 /* Adds a client with a request. False: it has one already. */
 bool turns_arrive(struct turns *turns, uint32_t client);
 
-/* Selects and removes the next client. TURNS_NOBODY: no client waits. */
+/* Selects and removes the next client. TURNS_NONE: no client waits. */
 uint32_t turns_next(struct turns *turns);
 
 #endif

@@ -120,7 +120,7 @@ void freertos_risc_v_application_exception_handler(UBaseType_t cause)
 void freertos_risc_v_application_interrupt_handler(UBaseType_t cause)
 {
     if ((cause & ~(1UL << 63)) != CAUSE_EXTERNAL || platform_external == NULL)
-        platform_fail("interrupt", "nobody expects it");
+        platform_fail("interrupt", "no handler for it");
     platform_external();
 }
 

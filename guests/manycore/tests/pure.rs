@@ -4,7 +4,7 @@
 use tactus_guest_manycore as _;
 
 const CLIENTS: u32 = 16;
-const NOBODY: u32 = CLIENTS;
+const NO_CLIENT: u32 = CLIENTS;
 const SECTOR: u32 = 4096;
 
 /// `struct turns` of `io/turns.h`.
@@ -127,7 +127,7 @@ fn turns_are_those_of_a_model() {
                     let after = |client: &&u32| (**client + CLIENTS - last - 1) % CLIENTS;
                     model.iter().min_by_key(after).copied()
                 };
-                assert_eq!(turns.next(), expected.unwrap_or(NOBODY));
+                assert_eq!(turns.next(), expected.unwrap_or(NO_CLIENT));
                 if let Some(client) = expected {
                     model.retain(|other| *other != client);
                     last = client;

@@ -48,8 +48,8 @@ pub enum CompletedBy {
     Software,
 }
 
-/// A signal of the device manager (Ker-ONE, Table 2), where it gives a region or takes it. The region allocator gives none:
-/// [`VirtualDevice::has_region`] and [`VirtualDevice::is_preempted`] say how it is.
+/// A signal of the device manager (Ker-ONE, Table 2), where it gives a region or takes it. The region allocator gives
+/// none: [`VirtualDevice::has_region`] and [`VirtualDevice::is_preempted`] say how it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// No region is assigned yet.

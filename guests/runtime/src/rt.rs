@@ -219,7 +219,7 @@ __tactus_guest_rt_start:
     li      a6, {delete}
     li      a7, {extension}
     ecall
-2:  li      a6, {yield}                 # somebody else is about to delete it
+2:  li      a6, {yield}                 # another vCPU is about to delete it
     li      a7, {extension}
     ecall
     j       2b

@@ -1,10 +1,11 @@
 //! Regions by one write: requests of the region allocator (`docs/src/reference/regions.md`), and its answers in memory.
 //!
-//! A best-effort VM whose device loses its region by an answer may write the page until the allocator's interrupt has come: so that the VM that has got the
-//! region need not wait until the page is closed.
+//! A best-effort VM whose device loses its region by an answer may write the page until the allocator's interrupt has
+//! come: so that the VM that has got the region need not wait until the page is closed.
 //!
-//! An interface has one request at a time whose last answer has not been seen, so that no answer that names an interface which loses its region is
-//! replaced by a newer one. The lock of the interface's [`Answer`] is held from the request to its first answer, and while an answer is acted upon.
+//! An interface has one request at a time whose last answer has not been seen, so that no answer that names an
+//! interface which loses its region is replaced by a newer one. The lock of the interface's [`Answer`] is held from the
+//! request to its first answer, and while an answer is acted upon.
 
 use super::interfaces::{Accelerators, Interface};
 use crate::arch::stage2::WRITE;
@@ -31,7 +32,8 @@ const FIRST: u32 = 1 << 0;
 const LATER: u32 = 1 << 1;
 const LOST: u32 = 1 << 2;
 
-/// Bits of an answer: it displaces the client of a region, it is the last one; and the outcome that asks for the manager.
+/// Bits of an answer: it displaces the client of a region, it is the last one; and the outcome that asks for the
+/// manager.
 const DISPLACES: u64 = 1 << 28;
 const LAST: u64 = 1 << 29;
 const ASK_MANAGER: u64 = 3;
@@ -114,7 +116,8 @@ impl Accelerators {
         if answer.is_due {
             return wanted | self.take_answer(cx, interface, &mut answer, Take::IfThere);
         }
-        // While the manager is at work for it, or about to be, it does all of it. Before it has begun it listens to none.
+        // While the manager is at work for it, or about to be, it does all of it. Before it has begun it listens to
+        // none.
         let is_listened = self.listened.load(Ordering::SeqCst) & bit != 0;
         let is_new = self.news.load(Ordering::SeqCst) & bit == 0;
         if self.allocator == 0 || !is_listened || !is_new {
@@ -208,7 +211,8 @@ enum Take {
     ByInterrupt,
 }
 
-/// Answers have come to requests that had an answer before, an answer is lost, or the page of an interface is to be closed.
+/// Answers have come to requests that had an answer before, an answer is lost, or the page of an interface is to be
+/// closed.
 #[cold]
 pub fn interrupt(cx: &mut HartCtx) {
     let own = &system().accelerators;

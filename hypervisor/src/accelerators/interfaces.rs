@@ -30,7 +30,8 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// That of a region of a VM, of which there is an index, mapped at `leaf`, and `next` behind it; `next` alone for a region that is none.
+    /// That of a region of a VM, of which there is an index, mapped at `leaf`, and `next` behind it; `next` alone for a
+    /// region that is none.
     pub fn of(
         arena: &Arena,
         region: &Region,
@@ -91,7 +92,8 @@ pub struct Accelerators {
 }
 
 impl Accelerators {
-    /// The virtual devices from this one on, and the page where the region allocator is, if it is there; 0: there is none.
+    /// The virtual devices from this one on, and the page where the region allocator is, if it is there; 0: there is
+    /// none.
     pub fn new(first: Option<&'static Interface>, allocator: u64) -> Self {
         let mut own = Self {
             keys: [NO_KEY; _],

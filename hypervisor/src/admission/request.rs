@@ -9,8 +9,8 @@ use tactus_policy::reservation::Reservation;
 pub struct AdmissionRequest {
     /// What admission counts, and the handle of the target vCPU.
     pub request: Request,
-    /// The reservation that the target is to have. Of a vCPU of the configuration, admission counts a reservation that covers this one
-    /// and the configured one, to which a restart returns.
+    /// The reservation that the target is to have. Of a vCPU of the configuration, admission counts a reservation that
+    /// covers this one and the configured one, to which a restart returns.
     pub reservation: Reservation,
     /// The target is to start; otherwise its reservation is to change.
     pub start: Option<Start>,

@@ -1,5 +1,5 @@
-//! What the scheduler's core leaves to be done when a vCPU stops, a VM ends, or a virtual device was closed. The core sets bits in [`Local`]; here they are
-//! acted upon, between two guests.
+//! What the scheduler's core leaves to be done when a vCPU stops, a VM ends, or a virtual device was closed. The core
+//! sets bits in [`Local`]; here they are acted upon, between two guests.
 
 use crate::accelerators;
 use crate::admission;
@@ -48,8 +48,8 @@ fn conclude_stop(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     }
 }
 
-/// Does a piece of the work that waits for real-time vCPUs, if none wants the hart: reports of jobs, ends of VMs. `false`: there is
-/// none to do now.
+/// Does a piece of the work that waits for real-time vCPUs, if none wants the hart: reports of jobs, ends of VMs.
+/// `false`: there is none to do now.
 #[unsafe(export_name = "tactus_finish_vm_ends")]
 #[inline(never)]
 pub extern "C" fn finish_piece(cx: &mut HartCtx) -> bool {
@@ -61,7 +61,7 @@ pub extern "C" fn finish_piece(cx: &mut HartCtx) -> bool {
         vcpu.report_jobs();
     } else if cx.local.ending_vms != 0 {
         let index = cx.local.ending_vms.trailing_zeros() as usize;
-        // Before its last piece, which may start the VM anew, and end it again.
+        // Before its last piece, which may restart the VM, and end it again.
         cx.local.ending_vms &= !(1 << index);
         if !system().vms[index].finish_end(cx) {
             cx.local.ending_vms |= 1 << index;

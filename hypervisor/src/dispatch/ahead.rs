@@ -1,8 +1,10 @@
-//! Just-in-time dispatch: a real-time vCPU that waits for its timer gets its hart ahead of that, and is entered when the timer goes off.
+//! Just-in-time dispatch: a real-time vCPU that waits for its timer gets its hart ahead of that, and is entered when
+//! the timer goes off.
 //!
-//! Until then the hart spins below the guest, and looks for interrupts meanwhile: a more urgent vCPU takes the hart at once, and any interrupt of the
-//! guest's own ends the wait. The guest reads no other time than the hart's. How long ahead it is, `policy::lead` decides. Shortly
-//! before that, in the *guard*, nothing is begun for a best-effort vCPU that may take long: the hart is given up first.
+//! Until then the hart spins below the guest, and looks for interrupts meanwhile: a more urgent vCPU takes the hart at
+//! once, and any interrupt of the guest's own ends the wait. The guest reads no other time than the hart's. How long
+//! ahead it is, `policy::lead` decides. Shortly before that, in the *guard*, nothing is begun for a best-effort vCPU
+//! that may take long: the hart is given up first.
 
 use super::leave_uncharged;
 use crate::arch::{self, context, warm};
@@ -37,7 +39,8 @@ pub fn comes_first_at(cx: &mut HartCtx, now: u64) -> bool {
     !cx.local.real_time_only & cx.local.timer.is_guarded(now) && dispatch(cx, now)
 }
 
-/// Whether a best-effort vCPU, or none, has the hart, and it is so shortly before a release that nothing is begun for such a vCPU.
+/// Whether a best-effort vCPU, or none, has the hart, and it is so shortly before a release that nothing is begun for
+/// such a vCPU.
 #[inline(always)]
 pub fn is_guarded(local: &Local) -> bool {
     !local.real_time_only && local.timer.is_guarded(arch::now())
@@ -62,9 +65,9 @@ fn release_ahead(cx: &mut HartCtx, now: u64) -> bool {
     true
 }
 
-/// The current vCPU, which has been given the hart ahead of its time, is entered when that has come; or when one of its interrupts has, if it waits for
-/// interrupts. Meanwhile the lines are brought near that it uses then. If a more urgent one takes the hart before, it waits again when it has it
-/// back.
+/// The current vCPU, which has been given the hart ahead of its time, is entered when that has come; or when one of its
+/// interrupts has, if it waits for interrupts. Meanwhile the lines are brought near that it uses then. If a more urgent
+/// one takes the hart before, it waits again when it has it back.
 #[inline(never)]
 pub fn enter_when_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
     let (local, body) = cx.with_body(vcpu);
@@ -77,7 +80,8 @@ pub fn enter_when_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
     if local.timer.deferred_at() <= until {
         local.timer.set_deferred_at(arch::now());
     }
-    // And vCPUs are released that would get a hart ahead of their times by then, so that this does not interrupt the guest before it has begun.
+    // And vCPUs are released that would get a hart ahead of their times by then, so that this does not interrupt the
+    // guest before it has begun.
     while cx.local.timer.earliest_release().0 <= until + ENTRY_TICKS
         && arch::now() < until
         && release_ahead(cx, arch::now())

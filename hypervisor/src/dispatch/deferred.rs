@@ -11,8 +11,8 @@ use tactus_policy::livelock::Exception;
 use tactus_policy::ready::ReadyQueue;
 use tactus_policy::schedule::{self, SliceEnd};
 
-/// Does what is due for best-effort vCPUs, and sends text. While a real-time vCPU runs, this is done once in a deferral period at most, and
-/// admission counts it in.
+/// Does what is due for best-effort vCPUs, and sends text. While a real-time vCPU runs, this is done once in a deferral
+/// period at most, and admission counts it in.
 #[inline(never)]
 pub fn do_deferred_work(cx: &mut HartCtx, now: u64) {
     let real_time = cx.local.runs_shared_rt();
@@ -41,7 +41,8 @@ pub fn do_deferred_work(cx: &mut HartCtx, now: u64) {
         let room = console::pump();
         devices::notify_room(cx, room);
     }
-    // A vCPU that is about to leave the hart may have given up the rest of its slice (`migration::give_way`): that is no slice without progress.
+    // A vCPU that is about to leave the hart may have given up the rest of its slice (`migration::give_way`): that is
+    // no slice without progress.
     if now >= cx.local.timer.slice_end() && !cx.local.needs_resched {
         end_slice(cx, now);
     }

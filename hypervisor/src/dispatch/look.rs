@@ -1,4 +1,5 @@
-//! A look for interrupts between two pieces of long work, so that no stretch with interrupts off is longer than a piece.
+//! A look for interrupts between two pieces of long work, so that no stretch with interrupts off is longer than a
+//! piece.
 
 use super::{ahead, tick};
 use crate::arch;
@@ -11,7 +12,8 @@ use crate::vm::vcpu::State;
 use core::hint::cold_path;
 use tactus_policy::schedule::precedence;
 
-/// Between two pieces of long work in the current vCPU's time: serves pending interrupts. `false`: the vCPU has to leave the hart.
+/// Between two pieces of long work in the current vCPU's time: serves pending interrupts. `false`: the vCPU has to
+/// leave the hart.
 #[inline]
 pub fn may_continue(cx: &mut HartCtx) -> bool {
     let dirty = cx.local.timer.is_dirty();
@@ -22,14 +24,15 @@ pub fn may_continue(cx: &mut HartCtx) -> bool {
     (pending | u64::from(dirty)) == 0 || serve_and_may_continue(cx)
 }
 
-/// As [`may_continue`], before work that the guest asks for again if it is not done, and that [`go_on`] follows: a timer that is due is left to that.
+/// As [`may_continue`], before work that the guest asks for again if it is not done, and that [`go_on`] follows: a
+/// timer that is due is left to that.
 #[inline]
 pub fn may_begin(cx: &mut HartCtx) -> bool {
     !arch::timer_is_due() && may_continue(cx)
 }
 
-/// As [`may_continue`], when interrupts are pending, or may be once the timer is armed. Without separation they wait, unless the work is a
-/// real-time vCPU's.
+/// As [`may_continue`], when interrupts are pending, or may be once the timer is armed. Without separation they wait,
+/// unless the work is a real-time vCPU's.
 #[inline(never)]
 pub fn serve_and_may_continue(cx: &mut HartCtx) -> bool {
     let pending = cx.local.poll();
@@ -43,8 +46,8 @@ pub fn serve_and_may_continue(cx: &mut HartCtx) -> bool {
     !cx.local.needs_resched
 }
 
-/// Enters the current vCPU's guest again, if the hart is still its. A timer that has become due meanwhile is served at once: entering the guest
-/// first would only delay the vCPU that it wakes.
+/// Enters the current vCPU's guest again, if the hart is still its. A timer that has become due meanwhile is served at
+/// once: entering the guest first would only delay the vCPU that it wakes.
 #[inline]
 pub fn go_on(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Exit {
     match go_on_unless_due(cx, vcpu) {

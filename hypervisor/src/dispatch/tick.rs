@@ -10,8 +10,8 @@ use crate::vm::vcpu::State;
 use core::hint::cold_path;
 use tactus_policy::schedule;
 
-/// Fast path of a release: the real-time vCPU without a reservation that preempts the hart now, since its time has come, no other of its class runs, and no
-/// other's time has come. Otherwise all is left to [`serve_due_at`].
+/// Fast path of a release: the real-time vCPU without a reservation that preempts the hart now, since its time has
+/// come, no other of its class runs, and no other's time has come. Otherwise all is left to [`serve_due_at`].
 #[inline(always)]
 pub fn pop_due_release(cx: &mut HartCtx, now: u64) -> Option<&'static Vcpu> {
     let HartCtx { bodies, local, .. } = cx;

@@ -30,8 +30,8 @@ pub fn deliver_early_rings(cx: &mut HartCtx, vm: &Vm) {
 }
 
 impl Doorbell {
-    /// Rings it, for a vCPU of another VM that runs on this hart: passes it to the hart of the vCPU that listens. Returns a
-    /// doorbell that is left to this hart: this one, or one that was passed there before.
+    /// Rings it, for a vCPU of another VM that runs on this hart: passes it to the hart of the vCPU that listens.
+    /// Returns a doorbell that is left to this hart: this one, or one that was passed there before.
     #[inline(always)]
     pub fn pass(&'static self, cx: &mut HartCtx) -> Option<&'static Self> {
         let Some(listener) = self.listener() else {
@@ -53,7 +53,8 @@ impl Doorbell {
         }
     }
 
-    /// Fast path: its interrupt becomes pending for the current vCPU, which is its VM's only one. `false`: it is left to [`Doorbell::deliver`].
+    /// Fast path: its interrupt becomes pending for the current vCPU, which is its VM's only one. `false`: it is left
+    /// to [`Doorbell::deliver`].
     #[inline(always)]
     pub fn deliver_to_current(&self, vcpu: &'static Vcpu) -> bool {
         if !(ptr::eq(vcpu.vm, self.vm) & vcpu.alone) {

@@ -14,8 +14,8 @@ pub fn find(vm: &Vm, source: u32) -> Option<&'static Vcpu> {
     vm.vcpus().iter().find(hears)
 }
 
-/// A vCPU has changed what its PLIC context has enabled, or has a page now, or none any more: finds out for which doorbells it listens. Called with its VM's devices
-/// locked.
+/// A vCPU has changed what its PLIC context has enabled, or has a page now, or none any more: finds out for which
+/// doorbells it listens. Called with its VM's devices locked.
 #[cold]
 pub fn update(vcpu: &'static Vcpu, plic: &Vplic) {
     // At most one step for each channel of the VM.

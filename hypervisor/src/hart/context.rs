@@ -1,8 +1,9 @@
 //! What the code that runs on a hart may touch, and no other hart.
 //!
-//! **Protocol H1, one context in use.** A hart's [`HartCtx`] is reached in two places: when the hart starts ([`HartCtx::first`]), and when a guest
-//! traps ([`HartCtx::of_trapped`]). Traps do not nest in the hypervisor, and each handler has returned before a guest is entered. So no
-//! two references to one context are in use at once, and everything behind it is borrowed from it as the language asks.
+//! **Protocol H1, one context in use.** A hart's [`HartCtx`] is reached in two places: when the hart starts
+//! ([`HartCtx::first`]), and when a guest traps ([`HartCtx::of_trapped`]). Traps do not nest in the hypervisor, and
+//! each handler has returned before a guest is entered. So no two references to one context are in use at once, and
+//! everything behind it is borrowed from it as the language asks.
 
 use super::timer::{Serves, Timer};
 use super::{Hart, INBOX_WORDS};
@@ -49,7 +50,8 @@ pub struct Local {
     pub needs_resched: bool,
     /// This hart has queued best-effort vCPUs that it has not offered to others yet.
     pub has_unoffered: bool,
-    /// Any of [`Local::ending_vms`], [`Local::closed_devices`], [`Local::early`], [`Local::stopping`] and [`Local::irregular`] is not empty.
+    /// Any of [`Local::ending_vms`], [`Local::closed_devices`], [`Local::early`], [`Local::stopping`] and
+    /// [`Local::irregular`] is not empty.
     pub has_aftermath: bool,
     /// Real-time vCPUs are queued here: [`Local::edf`] or [`Local::realtime`] is not empty.
     pub has_queued_real_time: bool,
@@ -143,12 +145,13 @@ impl HartCtx {
     /// The context of the hart on which this vCPU's guest has trapped.
     ///
     /// # Safety
-    /// Called by a handler that the entry code calls for a trap of this vCPU's guest, or for its way back from another handler, before it
-    /// touches anything else (protocol H1).
+    /// Called by a handler that the entry code calls for a trap of this vCPU's guest, or for its way back from another
+    /// handler, before it touches anything else (protocol H1).
     #[inline(always)]
     #[allow(clippy::mut_from_ref, reason = "protocol H1: one for each trap")]
     pub unsafe fn of_trapped(vcpu: &'static Vcpu) -> &'static mut Self {
-        // Safety: the hart that runs a vCPU owns it (protocol V1), and has stored the address of its context's first field.
+        // Safety: the hart that runs a vCPU owns it (protocol V1), and has stored the address of its context's first
+        // field.
         unsafe { &mut *vcpu.owner.as_ptr().cast::<Self>() }
     }
 
@@ -189,22 +192,22 @@ impl Local {
         Serves::of(class, self.hart.shared)
     }
 
-    /// Sets the hart's timer to what is due first, apart from the paths on which it is seldom dirty.
+    /// Sets the hart's timer to what is due first, apart from the paths on which it is rarely dirty.
     #[inline(never)]
     pub fn rearm(&mut self) {
         let serves = self.serves();
         self.timer.arm(serves);
     }
 
-    /// A real-time vCPU with a budget takes the hart from best-effort work: one interrupt that was under way for that may come in its time. It is
-    /// a part of how long less urgent work blocks.
+    /// A real-time vCPU with a budget takes the hart from best-effort work: one interrupt that was under way for that
+    /// may come in its time. It is a part of how long less urgent work blocks.
     pub fn expect_interrupt(&mut self) {
         let granted = self.hart.interrupts.load(Ordering::Relaxed);
         self.interrupts_seen = granted.wrapping_sub(1);
     }
 
-    /// Interrupts by other harts have been served since `from`: the current vCPU is credited that time, and no more than
-    /// admission has counted for those that were granted since the last credit (protocol I1).
+    /// Interrupts by other harts have been served since `from`: the current vCPU is credited that time, and no more
+    /// than admission has counted for those that were granted since the last credit (protocol I1).
     #[inline(never)]
     pub fn credit_interrupts(&mut self, from: u64) {
         let granted = self.hart.interrupts.load(Ordering::Relaxed);
@@ -223,7 +226,8 @@ impl Local {
         }
     }
 
-    /// Looks for interrupts that are pending: the bits of [`arch::pending_interrupts`]. What has become due since the last look is among them.
+    /// Looks for interrupts that are pending: the bits of [`arch::pending_interrupts`]. What has become due since the
+    /// last look is among them.
     #[inline(always)]
     pub fn poll(&mut self) -> u64 {
         self.arm_if_dirty();

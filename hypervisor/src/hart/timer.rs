@@ -1,9 +1,10 @@
 //! What is due on a hart, and the only code that programs the hart's timer.
 //!
-//! **Protocol T1, due times.** Whenever the hart enters a guest, waits for an interrupt or looks for pending ones, the hardware's deadline
-//! is no later than any due time that counts then. Every method that changes a due time marks the timer dirty; [`Timer::arm`] programs the
-//! hardware. The hart arms a dirty timer on the one way into guests ([`crate::exit`]), before it waits, and at each look
-//! ([`super::context::Local::poll`]). An interrupt that comes too early is harmless: it finds nothing due and sets the timer anew.
+//! **Protocol T1, due times.** Whenever the hart enters a guest, waits for an interrupt or looks for pending ones, the
+//! hardware's deadline is no later than any due time that counts then. Every method that changes a due time marks the
+//! timer dirty; [`Timer::arm`] programs the hardware. The hart arms a dirty timer on the one way into guests
+//! ([`crate::exit`]), before it waits, and at each look ([`super::context::Local::poll`]). An interrupt that comes too
+//! early is harmless: it finds nothing due and arms the timer again.
 //!
 //! The state is the hart's own ([`super::Local`]), so that no other hart changes a due time.
 
@@ -16,7 +17,8 @@ use tactus_policy::ready::Handle;
 /// Whose due times count while a hart runs its current vCPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Serves {
-    /// A real-time vCPU runs on a shared hart: releases, its budget, and the period in which best-effort work is deferred.
+    /// A real-time vCPU runs on a shared hart: releases, its budget, and the period in which best-effort work is
+    /// deferred.
     RealTimeOnly,
     /// Releases, wake-ups of best-effort vCPUs, and the end of the slice.
     All,
@@ -139,8 +141,8 @@ impl Timer {
         self.since
     }
 
-    /// So many ticks of the current vCPU's time were for others: if it has a budget, that ends as much later. The hardware
-    /// may then go off too early.
+    /// So many ticks of the current vCPU's time were for others: if it has a budget, that ends as much later. The
+    /// hardware may then go off too early.
     pub const fn credit(&mut self, ticks: u64) {
         if self.has_budget() {
             self.since = self.since.wrapping_add(ticks);
@@ -192,7 +194,8 @@ impl Timer {
         self.releases.earliest()
     }
 
-    /// Whether it is so shortly before the earliest release, or after it, that nothing is begun for best-effort vCPUs any more.
+    /// Whether it is so shortly before the earliest release, or after it, that nothing is begun for best-effort vCPUs
+    /// any more.
     #[inline(always)]
     pub fn is_guarded(&self, now: u64) -> bool {
         self.releases.earliest().0 <= now + u64::from(self.guard_ticks)

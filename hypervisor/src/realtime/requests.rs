@@ -1,7 +1,7 @@
 //! Requests for reservations, which admission decides about ([`crate::admission`]).
 //!
-//! Such a call takes many steps, between which interrupts are served. The caller's vCPU may leave the hart meanwhile; it continues when it has a
-//! hart again.
+//! Such a call takes many steps, between which interrupts are served. The caller's vCPU may leave the hart meanwhile;
+//! it continues when it has a hart again.
 
 use super::named;
 use crate::admission;
@@ -109,7 +109,8 @@ fn ask(
     body.unfinished = true;
 }
 
-/// Continues the current vCPU's call for admission. `false`: it has to leave the hart, and the call continues when it has one again.
+/// Continues the current vCPU's call for admission. `false`: it has to leave the hart, and the call continues when it
+/// has one again.
 #[unsafe(export_name = "tactus_continue_call")]
 #[inline(never)]
 pub extern "C" fn continue_call(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {

@@ -31,7 +31,8 @@ pub fn wait_for_interrupt_or(cx: &mut HartCtx, vcpu: &'static Vcpu, why: Wait) {
     }
 }
 
-/// A waiting vCPU that this hart owns, and whose registers are saved, is woken by the hart when what it waits for has come.
+/// A waiting vCPU that this hart owns, and whose registers are saved, is woken by the hart when what it waits for has
+/// come.
 pub fn block(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     let (local, body) = cx.with_body(vcpu);
     if body.reserved {
@@ -62,7 +63,8 @@ pub fn block(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     wake::wake_if_due(cx, vcpu);
 }
 
-/// When the hart's timer wakes a vCPU that waits for that time: then, or ahead of it. A reservation allows one dispatch ahead for each job.
+/// When the hart's timer wakes a vCPU that waits for that time: then, or ahead of it. A reservation allows one dispatch
+/// ahead for each job.
 #[inline]
 fn ahead_of(body: &mut Body, until: u64) -> u64 {
     let begins_job = |account: &Account| account.next_release() <= until;
@@ -77,8 +79,8 @@ fn ahead_of(body: &mut Body, until: u64) -> u64 {
     }
 }
 
-/// A vCPU that this hart owns, and that does not run, stops; [`crate::dispatch::aftermath`] concludes that. Until then it is as if it waited, and
-/// may be told to stop once more.
+/// A vCPU that this hart owns, and that does not run, stops; [`crate::dispatch::aftermath`] concludes that. Until then
+/// it is as if it waited, and may be told to stop once more.
 pub fn stop(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     let HartCtx { bodies, local, .. } = cx;
     wake::cancel_wakeup(local, vcpu);

@@ -1,8 +1,9 @@
-//! Floating-point registers: they stay in the hart when their vCPU leaves it, and are saved when another vCPU gets the unit, or the vCPU leaves for
-//! another hart.
+//! Floating-point registers: they stay in the hart when their vCPU leaves it, and are saved when another vCPU gets the
+//! unit, or the vCPU leaves for another hart.
 //!
-//! A use of the unit without the registers traps, by way of the firmware, which delegates no illegal instruction: some 500 instructions, with interrupts
-//! off. So a vCPU that used the unit when it had a hart last gets it with the next switch, which takes 140. One that did not costs nothing.
+//! A use of the unit without the registers traps, by way of the firmware, which delegates no illegal instruction: some
+//! 500 instructions, with interrupts off. So a vCPU that used the unit when it had a hart last gets it with the next
+//! switch, which takes 140. One that did not costs nothing.
 
 use crate::arch::context;
 use crate::body::Body;

@@ -59,7 +59,8 @@ pub fn account_for_job(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body) 
     }
 }
 
-/// A vCPU with a reservation is to run: asks the reservation whether it may, which may begin a job. `false`: it goes on waiting.
+/// A vCPU with a reservation is to run: asks the reservation whether it may, which may begin a job. `false`: it goes on
+/// waiting.
 pub fn release(local: &mut Local, vcpu: &Vcpu, body: &mut Body, now: u64) -> bool {
     let Some(account) = &mut body.account else {
         return true;

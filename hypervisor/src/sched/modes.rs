@@ -1,7 +1,7 @@
 //! A hart's modes (`policy::modes`): the rule for jobs that use up their budgets, and the end of the high mode.
 //!
-//! What is queued when the mode changes stays there. A vCPU of low criticality that gets the hart in the high mode is cut off at once, which is
-//! the overhead of a job and is counted so.
+//! What is queued when the mode changes stays there. A vCPU of low criticality that gets the hart in the high mode is
+//! cut off at once, which is the overhead of a job and is counted so.
 
 use crate::body::Body;
 use crate::hart::context::Local;
@@ -35,7 +35,8 @@ pub fn goes_on(body: &Body) -> bool {
     account.is_some_and(|account| body.criticality.has_more(account))
 }
 
-/// Whether the job of a vCPU that does not wait is over. One that has used up its budget is given that of the high mode, which begins then.
+/// Whether the job of a vCPU that does not wait is over. One that has used up its budget is given that of the high
+/// mode, which begins then.
 #[inline(never)]
 pub fn is_over(local: &mut Local, vcpu: &Vcpu, body: &mut Body) -> bool {
     let Some(account) = &mut body.account else {

@@ -6,7 +6,8 @@ use crate::system::system;
 use crate::vm::Vcpu;
 use core::sync::atomic::Ordering;
 
-/// Carries out what admission has ordered about a waiting real-time vCPU (protocol R1); `true`: it is another hart's now.
+/// Carries out what admission has ordered about a waiting real-time vCPU (protocol R1); `true`: it is another hart's
+/// now.
 pub fn carry_out_orders(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
     if !vcpu.relocation.may_have_orders() {
         return false;

@@ -12,7 +12,8 @@ use core::hint::cold_path;
 use tactus_abi::blob::Class;
 use tactus_policy::schedule::{self, Descheduled, Requeue};
 
-/// Takes the hart from the current vCPU and puts it where it belongs. A full fence is to follow, and then [`signals::answer_fence_waiters`].
+/// Takes the hart from the current vCPU and puts it where it belongs. A full fence is to follow, and then
+/// [`signals::answer_fence_waiters`].
 #[inline]
 pub fn put_prev(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) {
     let (local, body) = cx.with_body(vcpu);

@@ -56,8 +56,8 @@ pub fn enqueue(cx: &mut HartCtx, vcpu: &'static Vcpu, end: End) {
     }
 }
 
-/// A best-effort vCPU leaves this hart for the shared queue: it is no hart's from then on (protocol V1), and is to be offered to the harts that
-/// it may run on beside this one.
+/// A best-effort vCPU leaves this hart for the shared queue: it is no hart's from then on (protocol V1), and is to be
+/// offered to the harts that it may run on beside this one.
 #[inline(always)]
 fn release_to_queue(local: &mut Local, bodies: &mut Bodies, vcpu: &'static Vcpu) {
     fpu::save_if_unsaved(local, bodies, vcpu);
@@ -138,7 +138,8 @@ pub fn pick_next(cx: &mut HartCtx) -> Option<&'static Vcpu> {
     Some(vcpu)
 }
 
-/// A vCPU with a soft affinity to this hart, which is for user level only, goes into the shared queue if it may not run here as it is.
+/// A vCPU with a soft affinity to this hart, which is for user level only, goes into the shared queue if it may not run
+/// here as it is.
 #[cold]
 fn release_if_confined(cx: &mut HartCtx) {
     let hart = cx.local.hart;
@@ -154,7 +155,8 @@ pub fn end_affinity(cx: &mut HartCtx, held: &'static Vcpu) {
     enqueue(cx, held, end);
 }
 
-/// Takes a ready vCPU at home here from where it waits; this hart owns it then. `false`: another hart has just taken it.
+/// Takes a ready vCPU at home here from where it waits; this hart owns it then. `false`: another hart has just taken
+/// it.
 pub fn dequeue(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
     let local = &mut cx.local;
     if is_same(local.soft_affine, vcpu) {
@@ -188,8 +190,8 @@ pub fn dequeue(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
     }
 }
 
-/// This hart has queued best-effort vCPUs and has chosen its next one: offers the queued ones to the harts that run less urgent ones, or
-/// none (rule 1 of offers, `schedule`).
+/// This hart has queued best-effort vCPUs and has chosen its next one: offers the queued ones to the harts that run
+/// less urgent ones, or none (rule 1 of offers, `schedule`).
 #[inline(always)]
 pub fn offer_queued(cx: &mut HartCtx) {
     if cx.local.has_unoffered {
@@ -222,7 +224,8 @@ fn offer_to_harts(cx: &mut HartCtx) {
     }
 }
 
-/// As [`offer_queued`], while a real-time vCPU runs here: a hart without one makes the offers. If there is none, no hart would accept one.
+/// As [`offer_queued`], while a real-time vCPU runs here: a hart without one makes the offers. If there is none, no
+/// hart would accept one.
 pub fn delegate_offers(cx: &mut HartCtx) {
     if !cx.local.has_unoffered {
         return;
@@ -250,7 +253,8 @@ pub fn has_work_for(hart: &Hart) -> bool {
     found
 }
 
-/// Another hart offers a best-effort vCPU: the current one makes room if a queued one comes before it. Other harts may have to be offered the rest.
+/// Another hart offers a best-effort vCPU: the current one makes room if a queued one comes before it. Other harts may
+/// have to be offered the rest.
 pub fn consider_offer(cx: &mut HartCtx) {
     cx.local.has_unoffered = true;
     let highest = system().best_effort.lock().highest();

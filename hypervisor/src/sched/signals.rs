@@ -24,8 +24,8 @@ pub fn notify(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     }
 }
 
-/// As [`notify`], but the home looks when it serves interrupts next, which may be at once: so that the consequences of the notification are no part of the
-/// present work.
+/// As [`notify`], but the home looks when it serves interrupts next, which may be at once: so that the consequences of
+/// the notification are no part of the present work.
 pub fn post(vcpu: &'static Vcpu) {
     system().harts[vcpu.home()].post(vcpu, None);
 }
@@ -100,7 +100,8 @@ pub fn handle_news(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
     any
 }
 
-/// The current vCPU gets its software interrupt, and does the fences that others have asked of it; those that wait for these are notified.
+/// The current vCPU gets its software interrupt, and does the fences that others have asked of it; those that wait for
+/// these are notified.
 #[inline(never)]
 pub fn handle_signals(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     let signals = vcpu.take_signals(!signal::STOP);

@@ -1,4 +1,4 @@
-//! The begin of reservations that have waited for the last job of what was on the hart before.
+//! The start of reservations that have waited for the last job of what was on the hart before.
 
 use super::{modes, wake};
 use crate::arch;

@@ -15,8 +15,9 @@ use core::sync::atomic::{Ordering, fence};
 use tactus_abi::blob::Class;
 use tactus_policy::translations;
 
-/// The hart goes from one such vCPU to another: its registers take the place of those of the one that leaves, which are then in its context. The timer
-/// is still to be armed, and [`signals::answer_fence_waiters`] is to follow. `true`: the vCPU is to be given the floating-point unit.
+/// The hart goes from one such vCPU to another: its registers take the place of those of the one that leaves, which are
+/// then in its context. The timer is still to be armed, and [`signals::answer_fence_waiters`] is to follow. `true`: the
+/// vCPU is to be given the floating-point unit.
 #[inline(always)]
 pub fn context_switch(
     local: &mut Local,
@@ -74,7 +75,8 @@ pub fn set_current(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body, now:
         hart.admit(class);
         match class {
             Class::RealTime => {
-                // From here on no other hart interrupts this one for best-effort vCPUs; what has been sent for them before waits, too.
+                // From here on no other hart interrupts this one for best-effort vCPUs; what has been sent for them
+                // before waits, too.
                 if arch::is_interrupted() {
                     cold_path();
                     arch::clear_software_interrupt();
@@ -135,8 +137,8 @@ fn load(cx: &mut HartCtx, vcpu: &'static Vcpu) {
     }
 }
 
-/// Puts a vCPU that this hart owns into the hart's control and status registers; what was in them goes to `from`. `true`: it uses the floating-point unit, which
-/// holds another's registers.
+/// Puts a vCPU that this hart owns into the hart's control and status registers; what was in them goes to `from`.
+/// `true`: it uses the floating-point unit, which holds another's registers.
 ///
 /// Calls nothing but for its end, so that it needs no stack.
 #[inline(never)]
@@ -160,7 +162,8 @@ fn load_registers(
     wants_fpu
 }
 
-/// The end of [`load_registers`] where more is to be done. `came`: the vCPU ran on another hart before. Returns `wants_fpu`.
+/// The end of [`load_registers`] where more is to be done. `came`: the vCPU ran on another hart before. Returns
+/// `wants_fpu`.
 #[inline(never)]
 fn fence_and_watch(
     local: &mut Local,
@@ -174,8 +177,8 @@ fn fence_and_watch(
     }
     if translations::enter(&mut local.last_vcpu[vcpu.vm.index], vcpu.index as u8, came) {
         // Cached translations are another vCPU's of the same VM, or this one's of a time before it changed them
-        // elsewhere, or the VM's virtual devices were closed. Instructions are the same for all vCPUs of a VM; a fence of
-        // instructions that concerns this vCPU was done on the hart that it had then.
+        // elsewhere, or the VM's virtual devices were closed. Instructions are the same for all vCPUs of a VM; a fence
+        // of instructions that concerns this vCPU was done on the hart that it had then.
         arch::fence_own_stage2();
         arch::fence_guest(came);
     }

@@ -13,7 +13,8 @@ use core::sync::atomic::Ordering;
 use tactus_abi::blob::Class;
 use tactus_policy::schedule::{self, End, Wakeup};
 
-/// Wakes a waiting vCPU that this hart owns if what it waits for has come. After a full fence. `false`: it goes on waiting.
+/// Wakes a waiting vCPU that this hart owns if what it waits for has come. After a full fence. `false`: it goes on
+/// waiting.
 #[inline]
 pub fn wake_if_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
     let (local, body) = cx.with_body(vcpu);
@@ -76,7 +77,8 @@ fn fences_are_done(vcpu: &Vcpu, targets: u16, numbers: &[u32]) -> bool {
         })
 }
 
-/// A waiting vCPU that this hart owns is to run; its deadline is no longer kept. `true`: other harts are to be offered it.
+/// A waiting vCPU that this hart owns is to run; its deadline is no longer kept. `true`: other harts are to be offered
+/// it.
 pub fn wake(cx: &mut HartCtx, vcpu: &'static Vcpu, now: u64) -> bool {
     let (local, body) = cx.with_body(vcpu);
     if body.reserved && !jobs::release(local, vcpu, body, now) {

@@ -52,7 +52,8 @@ impl Vm {
         by_page | self.outputs(&devices.plic)
     }
 
-    /// Updates the vCPUs' external interrupt lines; called with the devices locked. Those that change are to be notified.
+    /// Updates the vCPUs' external interrupt lines; called with the devices locked. Those that change are to be
+    /// notified.
     #[unsafe(link_section = ".text.doorbell")]
     fn outputs(&self, plic: &Vplic) -> Changed {
         let mut changed = 0;
@@ -105,8 +106,8 @@ impl Vm {
         self.raise_by_page(map::CHANNEL_SOURCE + channel) | self.outputs(&devices.plic)
     }
 
-    /// Fast path of [`Vm::raise_channel`], for a VM whose only vCPU is this one, which runs on this hart: whether its external interrupt line
-    /// rises. It takes interrupts by the PLIC. `None`: another hart uses the devices.
+    /// Fast path of [`Vm::raise_channel`], for a VM whose only vCPU is this one, which runs on this hart: whether its
+    /// external interrupt line rises. It takes interrupts by the PLIC. `None`: another hart uses the devices.
     #[inline(always)]
     pub fn raise_for_only(&self, vcpu: &Vcpu, channel: u32) -> Option<bool> {
         let mut devices = self.devices.try_lock()?;
@@ -139,11 +140,13 @@ impl Vm {
     fn raise_in_pages(&self, pages: u32, source: u32) -> Changed {
         let (word, bit) = word_and_bit(source);
         let mut changed = 0;
-        // What the sender has written before is not later than a look that finds the source pending: who takes it then sees that.
+        // What the sender has written before is not later than a look that finds the source pending: who takes it then
+        // sees that.
         fence(Ordering::SeqCst);
         for index in bits(pages.into()) {
             let vcpu = &self.vcpus()[index];
-            // With the bit still there the vCPU knows, or looks when it enables the source: one that does not listen is disturbed once.
+            // With the bit still there the vCPU knows, or looks when it enables the source: one that does not listen is
+            // disturbed once.
             if vcpu.page.get().is_some_and(|page| !page.is_pending(source))
                 && vcpu.page.send(word, bit)
             {
@@ -188,7 +191,8 @@ impl Vm {
         Ok(0)
     }
 
-    /// A vCPU takes its interrupts by a page from now on, or, if that is null, by the PLIC. It runs on this hart, and is then to be told, or is stopped.
+    /// A vCPU takes its interrupts by a page from now on, or, if that is null, by the PLIC. It runs on this hart, and
+    /// is then to be told, or is stopped.
     #[inline(never)]
     fn set_page(&self, vcpu: &'static Vcpu, at: *mut InterruptPage) {
         let mut devices = self.devices.lock();

@@ -55,7 +55,8 @@ impl Vm {
         boot
     }
 
-    /// Makes a stopped vCPU ready to be started by its home, whose it is then, with what `also` sets; called with the lifecycle lock held.
+    /// Makes a stopped vCPU ready to be started by its home, whose it is then, with what `also` sets; called with the
+    /// lifecycle lock held.
     #[inline(never)]
     fn prepare(
         &self,
@@ -119,8 +120,8 @@ impl Vm {
         true
     }
 
-    /// Starts a vCPU that a hypercall makes, at home on a hart; the caller then notifies it. `before`: what is to be done first. `false`: the VM is
-    /// ending.
+    /// Starts a vCPU that a hypercall makes, at home on a hart; the caller then notifies it. `before`: what is to be
+    /// done first. `false`: the VM is ending.
     pub fn start_made(
         &self,
         vcpu: &'static Vcpu,
@@ -208,7 +209,8 @@ impl Vm {
         }
     }
 
-    /// One of its vCPUs has stopped, and no hart owns it. `true`: it was the last one; what follows is [`Vm::finish_end`]'s.
+    /// One of its vCPUs has stopped, and no hart owns it. `true`: it was the last one; what follows is
+    /// [`Vm::finish_end`]'s.
     pub fn vcpu_stopped(&self, vcpu: &'static Vcpu) -> bool {
         // A computation that it asked for last is asked for before its VM's devices are told to end all.
         arch::fence_after_device();
@@ -221,8 +223,8 @@ impl Vm {
         life.alive == 0
     }
 
-    /// Does a piece of what follows when its last vCPU has stopped; `true`: all is done. In pieces, a line of the log at most each, since real-time
-    /// vCPUs may wait meanwhile.
+    /// Does a piece of what follows when its last vCPU has stopped; `true`: all is done. In pieces, a line of the log
+    /// at most each, since real-time vCPUs may wait meanwhile.
     pub fn finish_end(&self, cx: &mut HartCtx) -> bool {
         let (end, piece) = {
             let mut life = self.life.lock();
@@ -287,7 +289,7 @@ impl Vm {
             self.report_usage(on);
             return false;
         }
-        // Nobody starts it before its state says that it is off.
+        // No VM starts it before its state says that it is off.
         {
             let mut life = self.life.lock();
             life.pieces = 0;

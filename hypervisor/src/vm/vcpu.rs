@@ -31,7 +31,8 @@ pub mod signal {
     pub const SOFTWARE: u32 = 1 << 1;
     /// Fences are asked of it: of translations.
     pub const FENCES: u32 = 1 << 2;
-    /// Its VM may not write the page of a virtual device any more, of which the hart that it runs on may know nothing yet.
+    /// Its VM may not write the page of a virtual device any more, of which the hart that it runs on may know nothing
+    /// yet.
     pub const CLOSED: u32 = 1 << 3;
     /// Where that is so, with [`CLOSED`]: what it writes meanwhile does not trap, and is to be looked for.
     pub const RECHECK_CLOSED_PAGE: u32 = 1 << 4;
@@ -180,12 +181,14 @@ impl Vcpu {
         (&raw const self.body).cast()
     }
 
-    /// The body of a stopped vCPU, for the holder of its VM's lifecycle lock, which `_life` is the evidence of; `None`: it is not stopped.
+    /// The body of a stopped vCPU, for the holder of its VM's lifecycle lock, which `_life` is the evidence of; `None`:
+    /// it is not stopped.
     pub fn stopped_body<'life>(&'static self, _life: &'life mut Life) -> Option<&'life mut Body> {
         if self.state.get() != State::Stopped {
             return None;
         }
-        // Safety: protocol V1: a stopped vCPU without an owner belongs to the holder of that lock, of which there is one reference.
+        // Safety: protocol V1: a stopped vCPU without an owner belongs to the holder of that lock, of which there is
+        // one reference.
         Some(unsafe { self.body.get() })
     }
 
@@ -213,8 +216,8 @@ impl Vcpu {
         }
     }
 
-    /// Grants a signal for it an interrupt of a hart that runs a real-time vCPU (protocol I1), to one of several senders
-    /// and once in a deferral period.
+    /// Grants a signal for it an interrupt of a hart that runs a real-time vCPU (protocol I1), to one of several
+    /// senders and once in a deferral period.
     #[inline(always)]
     pub fn may_interrupt(&self, now: u64, deferral_ticks: u64) -> bool {
         let (interrupts_from, until) = (self.interrupts_from(), now + deferral_ticks);
@@ -241,7 +244,7 @@ impl Vcpu {
         self.signals() & signal::STOP != 0
     }
 
-    /// Index of its home hart. Whoever has sent the vCPU something reads it after a full fence.
+    /// Index of its home hart. A hart that has sent the vCPU something reads it after a full fence.
     #[inline(always)]
     pub fn home(&self) -> usize {
         self.relocation.home()

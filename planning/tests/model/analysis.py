@@ -194,7 +194,7 @@ class Hart:
             return jobs * cost * self.unit, 0, jobs * task.period
         if time < cost:
             return cost * self.unit, 0, cost
-        # All is due within a deadline of the begin of the last job, which just ends.
+        # All is due within a deadline of the start of the last job, which just ends.
         period, deadline = task.period, task.deadline
         jobs, rest = divmod(time + deadline - cost, period)
         if rest < deadline:
@@ -300,8 +300,8 @@ class Hart:
             # Nothing between them can be longer.
             if at(right, at(left)) - begin(left + 1) <= worst[0]:
                 continue
-            # At the middle one of the parameters inside; without one, where the middle one of the times is reached; where
-            # that is an end, at the middle.
+            # At the middle one of the parameters inside; without one, where the middle one of the times is reached;
+            # where that is an end, at the middle.
             cuts = points[bisect_right(points, left) : bisect_left(points, right)]
             cuts = cuts[len(cuts) // 2 :][:1]
             if not cuts:

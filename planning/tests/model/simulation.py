@@ -26,7 +26,7 @@ class Job:
 def run(jobs, overheads, rng=None):
     """Runs jobs from time 0 on until all are done.
 
-    The hypervisor takes all that it may, from the begin on: its longest blocking, then its services as often as they
+    The hypervisor takes all that it may, from the start on: its longest blocking, then its services as often as they
     may come. With `rng` it takes them at random times: a service as soon as it may or later, and blocking where a job
     comes that is more urgent than the one that runs.
     """

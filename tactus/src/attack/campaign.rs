@@ -1,5 +1,5 @@
-//! `tactus attack --random`: random systems, each with one attack in one of its VMs, so that the bounds which `tactus check`
-//! states are tried beyond the systems of this project and of its users.
+//! `tactus attack --random`: random systems, each with one attack in one of its VMs, so that the bounds which
+//! `tactus check` states are tried beyond the systems of this project and of its users.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -9,8 +9,8 @@ use crate::progress::Progress;
 
 use super::run::Unfit;
 
-/// Carries out `run` for each seed from `first` on, `count` of them, on `jobs` threads. Gives what came of each, in their
-/// order.
+/// Carries out `run` for each seed from `first` on, `count` of them, on `jobs` threads. Gives what came of each, in
+/// their order.
 ///
 /// # Errors
 /// A run's own: that of the lowest seed which has failed.

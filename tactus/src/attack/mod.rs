@@ -1,9 +1,9 @@
-//! `tactus attack`: puts a hostile guest in the place of one VM after the other, with that VM's rights, and watches what it
-//! costs the real-time vCPUs of the others.
+//! `tactus attack`: puts a hostile guest in the place of one VM after the other, with that VM's rights, and watches
+//! what it costs the real-time vCPUs of the others.
 //!
-//! [`plan`] decides which VM does what in which run, [`replace`] changes the system, [`run`] runs it on the timed board,
-//! [`verdict`] compares with what `tactus check` states, [`mod@print`] says so. [`campaign`] does that with many [`random`]
-//! systems, and [`limit`] runs random sets at the limit of what is admitted, without an attack.
+//! [`plan`] decides which VM does what in which run, [`replace`] changes the system, [`run`] runs it on the timed
+//! board, [`verdict`] compares with what `tactus check` states, [`mod@print`] says so. [`campaign`] does that with many
+//! [`random`] systems, and [`limit`] runs random sets at the limit of what is admitted, without an attack.
 
 pub mod campaign;
 pub mod catalog;

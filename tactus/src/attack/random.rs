@@ -101,7 +101,8 @@ fn victim(
     );
 }
 
-/// A VM of one to three best-effort vCPUs, which keep busy, of equal priority, so that each gets its turn. It may make real-time vCPUs where a hart goes by deadlines.
+/// A VM of one to three best-effort vCPUs, which keep busy, of equal priority, so that each gets its turn. It may make
+/// real-time vCPUs where a hart goes by deadlines.
 fn best_effort(
     random: &mut Rng,
     text: &mut String,

@@ -6,11 +6,12 @@ use super::plan::Run;
 
 /// The guest that attacks.
 pub const IMAGE: &str = "attacker";
-/// Bytes of memory that a hostile VM has at most, beside those kept for its real-time vCPUs. They are several times those of
-/// a shared cache. The hypervisor clears them at a restart, and more would take longer than a run.
+/// Bytes of memory that a hostile VM has at most, beside those kept for its real-time vCPUs. They are several times
+/// those of a shared cache. The hypervisor clears them at a restart, and more would take longer than a run.
 const MEMORY_MAX: u64 = 16 << 20;
 
-/// Puts the hostile guest in the place of the run's VM, with that VM's rights. It attacks from `after` on, in ticks of the `time` CSR.
+/// Puts the hostile guest in the place of the run's VM, with that VM's rights. It attacks from `after` on, in ticks of
+/// the `time` CSR.
 ///
 /// A fault that would stop the VM for good restarts it, so that the attack goes on.
 pub fn replace(config: &mut Config, run: &Run, seed: u64, after: u64) {

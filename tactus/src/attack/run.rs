@@ -1,7 +1,7 @@
 //! One run of a system on the timed board, attacked or not.
 //!
-//! The system boots on the fast pace. From when the victims have started and the attack begins, all costs are charged, and
-//! the run lasts the time that is asked for.
+//! The system boots on the fast pace. From when the victims have started and the attack begins, all costs are charged,
+//! and the run lasts the time that is asked for.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -387,8 +387,8 @@ impl Lab {
                         .collect(),
                     period: watched.period,
                     deadline: watched.deadline,
-                    // A way out of the guest and into it with cold caches may be longer than the profile's `way`, and what was sent to the
-                    // vCPU before may come in this one's time.
+                    // A way out of the guest and into it with cold caches may be longer than the profile's `way`, and
+                    // what was sent to the vCPU before may come in this one's time.
                     least: self.cycles(budget.saturating_sub(guarantee.interrupt)),
                     periodic: vcpu.kind == Kind::Periodic,
                 };

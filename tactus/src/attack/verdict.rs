@@ -63,7 +63,8 @@ pub struct Alone<'a> {
     pub jobs: &'a [(Watched, Summary)],
 }
 
-/// What a run must not show. `alone`: the same system without an attack; `None`: this is it. `time` makes a text of cycles.
+/// What a run must not show. `alone`: the same system without an attack; `None`: this is it. `time` makes a text of
+/// cycles.
 pub fn findings(
     alone: Option<Alone<'_>>,
     outcome: &Outcome,
@@ -149,8 +150,8 @@ fn of_jobs(vcpu: &Watched, seen: &Summary, time: impl Fn(u64) -> String) -> Vec<
     all
 }
 
-/// A vCPU that is not run any more, though without an attack it is. One that may wait for the hostile VM must be kept from
-/// its hart by the hypervisor.
+/// A vCPU that is not run any more, though without an attack it is. One that may wait for the hostile VM must be kept
+/// from its hart by the hypervisor.
 fn starvation(
     vcpu: &Watched,
     alone: &Summary,
@@ -173,7 +174,8 @@ fn starvation(
     })
 }
 
-/// A victim's state that an attack has changed. That it ends by itself, or how it judges what others send it, is its own matter.
+/// A victim's state that an attack has changed. That it ends by itself, or how it judges what others send it, is its
+/// own matter.
 fn of_state(alone: &VmJournal, now: &VmJournal) -> Option<Finding> {
     let stopped = |vm: &VmJournal| {
         vm.off

@@ -1,5 +1,5 @@
-//! What the I/O hypervisor and timed I/O take in hardware, at the points that `fabric/flow.py sweep` synthesises, and how well
-//! BlueIO's equation 11 says it.
+//! What the I/O hypervisor and timed I/O take in hardware, at the points that `fabric/flow.py sweep` synthesises, and
+//! how well BlueIO's equation 11 says it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -79,8 +79,8 @@ impl Point {
         }
     }
 
-    /// What the terms of the equation are multiplied by: C(m = 1, n = 0), each of the n devices, C_GCPU and C_BP. None of points
-    /// that do not add the devices in its order.
+    /// What the terms of the equation are multiplied by: C(m = 1, n = 0), each of the n devices, C_GCPU and C_BP. None
+    /// of points that do not add the devices in its order.
     fn terms(&self) -> Option<[f64; TERMS]> {
         let devices = self.devices.parse().ok().filter(|n| *n <= DEVICES)?;
         let mut terms = [0.0; TERMS];
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_synthesised_is_left_out_where_nobody_synthesises() {
+    fn what_is_not_synthesised_is_left_out_without_synthesis() {
         let points = parse(br#"[{"cpus": 2, "devices": "1"}]"#).expect("it is in order");
         assert_eq!(points[0].of(What::Lut), None);
         assert!(matches!(

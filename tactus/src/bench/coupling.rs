@@ -1,7 +1,8 @@
-//! How fast the board is with a fabric, in host time: while that is at work, and by how much one that has nothing to do slows it.
+//! How fast the board is with a fabric, in host time: while that is at work, and by how much one that has nothing to do
+//! slows it.
 //!
-//! The programs run without firmware, on two harts of the profile `soc`; the design is `mover`. Each figure is the median over some trials, of
-//! the pace at which it is worse.
+//! The programs run without firmware, on two harts of the profile `soc`; the design is `mover`. Each figure is the
+//! median over some trials, of the pace at which it is worse.
 
 use std::path::Path;
 

@@ -24,8 +24,8 @@ pub struct Distribution<'a> {
 }
 
 impl<'a> Distribution<'a> {
-    /// The samples that a histogram is of; none where none of its runs was carried out. A run that was and gave no samples
-    /// is left out, as a metric has said already.
+    /// The samples that a histogram is of; none where none of its runs was carried out. A run that was and gave no
+    /// samples is left out, as a metric has said already.
     ///
     /// # Errors
     /// The samples are of another kind than the picture.

@@ -1,5 +1,5 @@
-//! An experiment as data: `bench/NAME.toml` says what to run and which figures to take from it, once for all that differs in
-//! [`factors`] only.
+//! An experiment as data: `bench/NAME.toml` says what to run and which figures to take from it, once for all that
+//! differs in [`factors`] only.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -59,12 +59,12 @@ impl Experiment {
     }
 }
 
-/// Virtual time, in seconds, after which a run hangs: longer than any takes. That it is virtual time makes a run's end the same on each
-/// host, however fast or busy.
+/// Virtual time, in seconds, after which a run hangs: longer than any takes. That it is virtual time makes a run's end
+/// the same on each host, however fast or busy.
 pub const LIMIT_SECONDS: u64 = 600;
 
-/// One run of an experiment: a system, on the platform that it names, or a guest without the hypervisor, on that of the experiment's
-/// profile. On the virtual board all costs are charged, from reset on.
+/// One run of an experiment: a system, on the platform that it names, or a guest without the hypervisor, on that of the
+/// experiment's profile. On the virtual board all costs are charged, from reset on.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
@@ -82,8 +82,8 @@ pub struct Run {
     pub fabric: Option<String>,
     /// Harts of a machine without the hypervisor; of a system: in place of those that it names.
     pub harts: Option<u32>,
-    /// Command lines of the system's VMs, by name, in place of those that it gives them; or of the guest, by its name. Tiles
-    /// are `tileN`, and what is for none of these is for `tiles`; `server` is the server.
+    /// Command lines of the system's VMs, by name, in place of those that it gives them; or of the guest, by its name.
+    /// Tiles are `tileN`, and what is for none of these is for `tiles`; `server` is the server.
     #[serde(default)]
     pub bootargs: BTreeMap<String, String>,
     /// The same with `--quick`, where they differ.
@@ -312,7 +312,8 @@ pub struct RatioSource {
     pub to: RecordSource,
 }
 
-/// How much more, or less, one figure of the experiment is than another one: in their unit, or in percent of the latter if that is the metric's.
+/// How much more, or less, one figure of the experiment is than another one: in their unit, or in percent of the latter
+/// if that is the metric's.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MoreSource {
@@ -510,8 +511,8 @@ pub struct PassageSource {
 pub struct StaySource {
     /// In which run.
     pub run: String,
-    /// The ways, as `FROM>TO`: names of VMs, or `idle`. Of a list of them the longest counts, and one that was not taken is of no length; of
-    /// several lists, the sum.
+    /// The ways, as `FROM>TO`: names of VMs, or `idle`. Of a list of them the longest counts, and one that was not
+    /// taken is of no length; of several lists, the sum.
     pub ways: Vec<Vec<String>>,
     /// What began them; without, whatever did.
     pub by: Option<Beginning>,

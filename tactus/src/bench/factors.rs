@@ -10,9 +10,10 @@
 //! name = "{load}_shared"
 //! ```
 //!
-//! A table in a list that says `each` stands for as many as there are combinations of these factors' levels, the last factor's going
-//! fastest. In its strings `{load}` is the level's name, and `{load.paper}` what the level says by that key. A string that is nothing but the latter is
-//! replaced by the value itself, and left out, with its key, at levels that do not say it.
+//! A table in a list that says `each` stands for as many as there are combinations of these factors' levels, the last
+//! factor's going fastest. In its strings `{load}` is the level's name, and `{load.paper}` what the level says by that
+//! key. A string that is nothing but the latter is replaced by the value itself, and left out, with its key, at levels
+//! that do not say it.
 
 use std::mem;
 

@@ -1,5 +1,5 @@
-//! Known misses: limits that are out of reach for now. `bench/known-misses.toml` records the present figure of each, which may
-//! only get better.
+//! Known misses: limits that are out of reach for now. `bench/known-misses.toml` records the present figure of each,
+//! which may only get better.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -159,8 +159,8 @@ impl Misses {
         self.text[..start].matches('\n').count() + 1
     }
 
-    /// Refuses entries of experiments that are not there, and those of experiment `name` that no metric with a limit has
-    /// the name of.
+    /// Refuses entries of experiments that are not there, and those of experiment `name` that no metric with a limit
+    /// has the name of.
     ///
     /// # Errors
     /// The first such entry.
@@ -225,9 +225,9 @@ impl Misses {
         of(Some(extent.into())).or_else(|| of(None))
     }
 
-    /// Records the present figures of this form: those of the entries that are there are renewed, and a metric that is past its
-    /// limit without one gets an entry whose reason is left to be written. Gives a line for each change, and for each entry
-    /// that is to be removed.
+    /// Records the present figures of this form: those of the entries that are there are renewed, and a metric that is
+    /// past its limit without one gets an entry whose reason is left to be written. Gives a line for each change, and
+    /// for each entry that is to be removed.
     ///
     /// # Errors
     /// The file cannot be written.

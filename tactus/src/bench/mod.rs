@@ -1,7 +1,8 @@
 //! `tactus bench`: repeats published experiments.
 //!
-//! An experiment is data ([`experiment`]): systems to run ([`prepared`]), and which of the guests' `metric` records, or of what
-//! the board saw, are its figures ([`value`]); but how fast the virtual board is is measured on the host's clock, in [`board`]. [`result`] sets them beside the published ones and the limits.
+//! An experiment is data ([`experiment`]): systems to run ([`prepared`]), and which of the guests' `metric` records, or
+//! of what the board saw, are its figures ([`value`]); but how fast the virtual board is is measured on the host's
+//! clock, in [`board`]. [`result`] sets them beside the published ones and the limits.
 
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -347,7 +347,8 @@ impl Findings {
         }
     }
 
-    /// Draws a picture of figures into a directory, as SVG and PNG, and gives the files; none where no figure was found.
+    /// Draws a picture of figures into a directory, as SVG and PNG, and gives the files; none where no figure was
+    /// found.
     ///
     /// # Errors
     /// The files cannot be written.

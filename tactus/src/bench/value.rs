@@ -22,7 +22,8 @@ use super::experiment::{
 use super::prepared::Done;
 use super::{area, coupling};
 
-/// The value, in the metric's unit, out of its run in the project at `root` and the others that it is of; `None` when they did not give it, which stderr is told.
+/// The value, in the metric's unit, out of its run in the project at `root` and the others that it is of; `None` when
+/// they did not give it, which stderr is told.
 ///
 /// # Errors
 /// The hypervisor's file cannot be read.
@@ -493,8 +494,8 @@ pub fn merged<'a>(runs: impl Iterator<Item = &'a Done>) -> Paths {
     all
 }
 
-/// Of a metric that is the greatest of some paths or stays: what its cycles went into. Of one that counts paths past their
-/// bounds: which those are.
+/// Of a metric that is the greatest of some paths or stays: what its cycles went into. Of one that counts paths past
+/// their bounds: which those are.
 pub fn worst(metric: &Metric, root: &std::path::Path, runs: &[&Done]) -> Option<String> {
     if let Some(source) = &metric.paths {
         let all = merged(runs.iter().copied());

@@ -153,7 +153,8 @@ pub(super) fn check(
     })
 }
 
-/// The device of a design with regions that comes first, and what begins the names of the others (`fabric/designs.toml`).
+/// The device of a design with regions that comes first, and what begins the names of the others
+/// (`fabric/designs.toml`).
 const REGION_MONITOR: &str = "region-monitor";
 const CONFIGURATION_PORT: &str = "configuration-port";
 const REGION: &str = "region-";
@@ -196,7 +197,8 @@ fn allocator(
     })
 }
 
-/// The pages that the manager has, where they are, and the VMs' virtual devices. `None`: the platform has not all of them.
+/// The pages that the manager has, where they are, and the VMs' virtual devices. `None`: the platform has not all of
+/// them.
 fn pages(
     platform: &Platform,
     shared: &Shared,
@@ -298,8 +300,8 @@ fn manager(judge: &mut Judge<'_>, table: &Accelerators) -> Option<usize> {
 /// The longest time, in nanoseconds, that the manager waits for its hart once there is work for it. `None`, noted where
 /// something is to be guaranteed: it has no reservation that suffices, or nothing bounds when it has its budget.
 ///
-/// Its budget may be spent when a period begins, since each time that it is woken costs it the overhead of a job. Then it
-/// waits until the next begins, and from then on no longer than until it has all of its budget but what it needs.
+/// Its budget may be spent when a period begins, since each time that it is woken costs it the overhead of a job. Then
+/// it waits until the next begins, and from then on no longer than until it has all of its budget but what it needs.
 fn manager_wait(
     judge: &mut Judge<'_>,
     guarantee: &Guarantee,

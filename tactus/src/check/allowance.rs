@@ -88,8 +88,8 @@ fn rt_vcpus(judge: &mut Judge<'_>, vm: &Vm, vcpus: &Vcpus<'_>) -> u32 {
     number.value.min(most)
 }
 
-/// The least share that the reservations of these vCPUs are within, of a system with that many harts: as the hypervisor counts at
-/// run time.
+/// The least share that the reservations of these vCPUs are within, of a system with that many harts: as the hypervisor
+/// counts at run time.
 pub(super) fn used(vcpus: &[plan::Vcpu], harts: u32) -> Share {
     used_by(vcpus.iter().filter_map(|vcpu| vcpu.reservation), harts)
 }

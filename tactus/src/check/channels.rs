@@ -128,7 +128,8 @@ pub(super) fn check<'c>(judge: &mut Judge<'c>) -> Channels {
     result
 }
 
-/// How many messages a channel carries at each end, and their size. `None`, noted: more or larger ones than there can be.
+/// How many messages a channel carries at each end, and their size. `None`, noted: more or larger ones than there can
+/// be.
 fn messages(judge: &mut Judge<'_>, channel: &config::Channel, title: &str) -> Option<(u32, u32)> {
     let (number, size) = match (&channel.messages, &channel.message_size) {
         (None, None) => return Some((0, 0)),

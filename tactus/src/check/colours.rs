@@ -87,7 +87,8 @@ fn is_real_time(vm: &Vm) -> bool {
             .any(|vcpu| vcpu.class.as_ref().is_some_and(class))
 }
 
-/// Whether memory of the VM may be in pieces; noted when the fabric reaches it by physical address, or its place is given.
+/// Whether memory of the VM may be in pieces; noted when the fabric reaches it by physical address, or its place is
+/// given.
 fn is_pageable(judge: &mut Judge<'_>, vm: &Vm) -> bool {
     let config = judge.config;
     let manages = |name: Option<&At<String>>| {
@@ -231,8 +232,8 @@ fn is_apart(judge: &mut Judge<'_>, ranges: &[Option<Colours>]) -> bool {
     fine
 }
 
-/// Each VM's colours: those that it states; of the others, each real-time VM has as many as every other one, and best-effort
-/// VMs share what is left. `None`: there are too few, or no VM is real-time.
+/// Each VM's colours: those that it states; of the others, each real-time VM has as many as every other one, and
+/// best-effort VMs share what is left. `None`: there are too few, or no VM is real-time.
 fn automatically(vms: &[Vm], ranges: &[Option<Colours>], of: u32) -> Option<Vec<Colours>> {
     let taken: Vec<Colours> = ranges.iter().flatten().copied().collect();
     let open = |vm: &Vm, range: &Option<Colours>, real_time| {

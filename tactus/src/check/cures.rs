@@ -1,4 +1,5 @@
-//! Whatever a message proposes with figures is accepted: applied to the system, it ends the problem that it was proposed for.
+//! Whatever a message proposes with figures is accepted: applied to the system, it ends the problem that it was
+//! proposed for.
 
 use std::path::Path;
 
@@ -25,8 +26,8 @@ fn key(line: &str) -> Option<&str> {
     Some(line.split_once('=')?.0.trim())
 }
 
-/// The line of a key in the table of the line `from`, counted from 1: the tables of the systems below have one blank line between
-/// them.
+/// The line of a key in the table of the line `from`, counted from 1: the tables of the systems below have one blank
+/// line between them.
 fn line_of(text: &str, from: usize, wanted: &str) -> Option<usize> {
     let lines: Vec<&str> = text.lines().collect();
     let begin = lines[..from]

@@ -14,7 +14,8 @@ use crate::guest_image::extent_text;
 use crate::plan::{self, Plan, Role};
 use crate::problem::{Code, Problem};
 
-/// The managers' devices of a design that has an I/O hypervisor, or timed I/O, and what begins the names of the VMs' (`fabric/designs.toml`).
+/// The managers' devices of a design that has an I/O hypervisor, or timed I/O, and what begins the names of the VMs'
+/// (`fabric/designs.toml`).
 const MANAGER: &str = "io-manager";
 const TIMED_MANAGER: &str = "timed-io-manager";
 const PORT: &str = "io-port-";
@@ -23,8 +24,8 @@ const ENGINE: &str = "timed-io-";
 const DESIGN: &str = "io";
 const TIMED_DESIGN: &str = "accelerators";
 
-/// What there is (`fabric/designs/io_design.sv`): bytes of the flash and of its sectors, pixels of the display's buffer, pins, which
-/// [`TIMED_DESIGN`] has as many of.
+/// What there is (`fabric/designs/io_design.sv`): bytes of the flash and of its sectors, pixels of the display's
+/// buffer, pins, which [`TIMED_DESIGN`] has as many of.
 const FLASH: Extent = Extent::new(0, 4 << 20);
 const SECTOR: u64 = 4096;
 const COLUMNS: Extent = Extent::new(0, 320);

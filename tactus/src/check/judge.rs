@@ -42,7 +42,8 @@ impl<'c> Judge<'c> {
         self.config.vms.iter().position(is_it)
     }
 
-    /// The index of the VM that `what` refers to, which must be none of the VMs with the names in `not`; noted when there is none.
+    /// The index of the VM that `what` refers to, which must be none of the VMs with the names in `not`; noted when
+    /// there is none.
     pub(super) fn resolve_vm(
         &mut self,
         name: &At<String>,
@@ -67,8 +68,8 @@ impl<'c> Judge<'c> {
         index
     }
 
-    /// Notes a value that is no positive multiple of `unit`; tells whether it is one. Values that are proposed instead are among
-    /// those that `fits` accepts.
+    /// Notes a value that is no positive multiple of `unit`; tells whether it is one. Values that are proposed instead
+    /// are among those that `fits` accepts.
     pub(super) fn is_multiple(
         &mut self,
         value: u64,

@@ -378,7 +378,8 @@ fn wishes(judge: &Judge<'_>, amounts: &Amounts) -> Wishes {
     }
 }
 
-/// The least memory of the platform in which all that is asked for has a place beside what is `taken`; `None`: it cannot have so much.
+/// The least memory of the platform in which all that is asked for has a place beside what is `taken`; `None`: it
+/// cannot have so much.
 fn least_memory(platform: &Platform, taken: &[Extent], asked: &Wishes) -> Option<Size> {
     let start = platform.memory.start;
     let end = taken.iter().map(|extent| extent.end).max().unwrap_or(start);

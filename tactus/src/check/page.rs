@@ -1,5 +1,5 @@
-//! The book's page on guaranteed time: its figures are made here, with the page's formulas and nothing of the tool's, and compared with
-//! what the tool says. `INSTA_UPDATE=always cargo test` writes them again.
+//! The book's page on guaranteed time: its figures are made here, with the page's formulas and nothing of the tool's,
+//! and compared with what the tool says. `INSTA_UPDATE=always cargo test` writes them again.
 
 use std::fmt::Write;
 use std::fs;

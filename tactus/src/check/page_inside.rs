@@ -1,5 +1,5 @@
-//! What the book's page on guaranteed time says of tasks and chains: made here with the page's formulas, and compared with
-//! what the tool says.
+//! What the book's page on guaranteed time says of tasks and chains: made here with the page's formulas, and compared
+//! with what the tool says.
 
 use std::fmt::Write;
 use std::fs;

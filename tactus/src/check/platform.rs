@@ -17,8 +17,8 @@ use crate::profile::{self, Profile};
 const SLICE_MIN: Nanoseconds = Nanoseconds(100_000);
 const SLICE_MAX: Nanoseconds = Nanoseconds(1_000_000_000);
 
-/// Bounds of the deferral period: below, the hypervisor holds a best-effort vCPU for its hart for longer; above, what waits
-/// for it is late for most purposes.
+/// Bounds of the deferral period: below, the hypervisor holds a best-effort vCPU for its hart for longer; above, what
+/// waits for it is late for most purposes.
 const DEFERRAL_MIN: Nanoseconds = Nanoseconds(200_000);
 const DEFERRAL_MAX: Nanoseconds = Nanoseconds(100_000_000);
 

@@ -187,8 +187,8 @@ fn vcpus(guarantee: &Guarantee, hart: &Hart) -> String {
             },
         ]);
     }
-    // The column of kinds is for harts with periodic vCPUs, that of priorities for harts that go by them, those of modes for
-    // harts that have some.
+    // The column of kinds is for harts with periodic vCPUs, that of priorities for harts that go by them, those of
+    // modes for harts that have some.
     let columns = [
         (9, hart.has_modes()),
         (6, hart.has_modes()),

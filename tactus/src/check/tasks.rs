@@ -330,8 +330,8 @@ struct Inside<'s> {
     title: String,
     written: &'s config::Vcpu,
     name: String,
-    /// VMs may ask for reservations at run time. Then a vCPU may have its budget as late as at its deadline, and may be moved
-    /// to another of its harts.
+    /// VMs may ask for reservations at run time. Then a vCPU may have its budget as late as at its deadline, and may be
+    /// moved to another of its harts.
     changes: bool,
     /// What preempts it, where that costs it something.
     preempted: Option<Preempted>,
@@ -466,7 +466,8 @@ fn is_movable(vcpu: &config::Vcpu) -> bool {
         .is_some_and(|harts| harts.value.len() > 1)
 }
 
-/// When the vCPU at a place of a hart has its budget, with another reservation. `None`: perhaps too late, or another one is.
+/// When the vCPU at a place of a hart has its budget, with another reservation. `None`: perhaps too late, or another
+/// one is.
 fn within(hart: &Hart, place: usize, changed: Reserved, overheads: &Overheads) -> Option<u64> {
     let task = |index: usize| {
         let changed = (index == place).then_some(changed);

@@ -315,7 +315,8 @@ fn a_typing_error_is_told_once() {
     }
 }
 
-/// That it may starve others is not warned of where it is meant; and only a vCPU that goes by its priority alone can say so.
+/// That it may starve others is not warned of where it is meant; and only a vCPU that goes by its priority alone can
+/// say so.
 #[test]
 fn an_unlimited_budget_is_meant() {
     let files = files();

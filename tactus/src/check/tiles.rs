@@ -1,4 +1,5 @@
-//! Systems of tiles: VMs that have a tile each, and share what the I/O hypervisor and timed I/O of the fabric give them.
+//! Systems of tiles: VMs that have a tile each, and share what the I/O hypervisor and timed I/O of the fabric give
+//! them.
 
 use tactus_board::profile::Profile;
 use tactus_board::tiles::ARGUMENTS;

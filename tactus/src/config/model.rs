@@ -20,7 +20,8 @@ pub struct Config {
     pub source: Source,
     /// The directory that paths are relative to.
     pub directory: PathBuf,
-    /// Keys whose values are wrong, with the start of their table in the file: they are written, though they are `None` here.
+    /// Keys whose values are wrong, with the start of their table in the file: they are written, though they are `None`
+    /// here.
     pub(super) wrong: Vec<(usize, String)>,
     /// The platform and what of it is used.
     pub system: System,

@@ -231,7 +231,8 @@ impl Reader {
         (self.problems, self.wrong)
     }
 
-    /// The value of `key` in the table that messages call `what`; `None`, noted with an example, when it is of another kind.
+    /// The value of `key` in the table that messages call `what`; `None`, noted with an example, when it is of another
+    /// kind.
     fn value<T: Value>(
         &mut self,
         what: &str,
@@ -313,7 +314,8 @@ impl<'t> Table<'t> {
         self.what = what;
     }
 
-    /// The value of a key, or of its misspelling, which [`Table::finish`] notes: what follows is judged as it was meant.
+    /// The value of a key, or of its misspelling, which [`Table::finish`] notes: what follows is judged as it was
+    /// meant.
     pub(super) fn raw(&self, key: &str) -> Option<&'t Spanned<DeValue<'t>>> {
         debug_assert!(self.keys.iter().any(|(known, _)| *known == key), "{key}");
         let misspelt = self.misspelt.iter().find(|(_, meant)| *meant == key);
@@ -460,8 +462,8 @@ impl<'t> Table<'t> {
     }
 }
 
-/// The keys of a file's table that it cannot have, in the order of the file, each with the one that it is most likely a misspelling
-/// of: one that is not there, and no two the same.
+/// The keys of a file's table that it cannot have, in the order of the file, each with the one that it is most likely a
+/// misspelling of: one that is not there, and no two the same.
 fn misspelt<'t>(entries: &'t DeTable<'t>, keys: &'static [Key]) -> Vec<(&'t str, &'static str)> {
     let known: Vec<&'static str> = keys.iter().map(|(key, _)| *key).collect();
     let mut unknown: Vec<_> = entries
@@ -510,8 +512,8 @@ pub(crate) fn closest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
         .filter(|name| likeness(name) >= 0.5)
 }
 
-/// The key that `word` is most likely a misspelling or an abbreviation of. Closer than a word has to be, as what is written is then
-/// judged as that key's.
+/// The key that `word` is most likely a misspelling or an abbreviation of. Closer than a word has to be, as what is
+/// written is then judged as that key's.
 fn closest_key(word: &str, known: &[&'static str]) -> Option<&'static str> {
     let likeness = |name: &str| {
         let is_begin = word.len() >= 3 && name.starts_with(word);

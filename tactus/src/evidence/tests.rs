@@ -1,4 +1,4 @@
-//! The page and its data: the same each time, no one's HTML but its own, and no campaign of another system.
+//! The page and its data: the same each time, no HTML but its own, and no campaign of another system.
 
 use std::fs;
 use std::path::Path;

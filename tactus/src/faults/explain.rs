@@ -65,8 +65,8 @@ fn run_to(pair: &mut Pair, time: Femtoseconds) {
     }
 }
 
-/// Where registers of a run first differ from those without its fault, up to `end`; `None`: nowhere. They are compared at
-/// 64 times, then at as many up to the first of these, and so on: what has passed between two of them is not seen.
+/// Where registers of a run first differ from those without its fault, up to `end`; `None`: nowhere. They are compared
+/// at 64 times, then at as many up to the first of these, and so on: what has passed between two of them is not seen.
 ///
 /// # Errors
 /// There is no memory for a copy.

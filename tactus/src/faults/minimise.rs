@@ -1,4 +1,5 @@
-//! A bad run made smaller: its fault alone, at its time; without the VMs that it does not need; no longer than it takes.
+//! A bad run made smaller: its fault alone, at its time; without the VMs that it does not need; no longer than it
+//! takes.
 //!
 //! Each step is tried on the board and kept where the run is still bad, so that what is left shows the same.
 

@@ -1,10 +1,10 @@
-//! The live page of a campaign: one HTML file that is written again while the campaign goes on, and reloads itself until
-//! the end.
+//! The live page of a campaign: one HTML file that is written again while the campaign goes on, and reloads itself
+//! until the end.
 //!
-//! It needs no server, no port and no other file. Every text goes through `escaped`, and a policy in the page admits its
-//! own style and script by their hashes, and no connection. The file is put in its place at once, so that a browser never
-//! reads a part of it. Each page is written a second after the one before at the earliest, and a hundred times as long
-//! after it as that took, so that the pages never take more than 1 % of one thread's time.
+//! It needs no server, no port and no other file. Every text goes through `escaped`, and a policy in the page admits
+//! its own style and script by their hashes, and no connection. The file is put in its place at once, so that a browser
+//! never reads a part of it. Each page is written a second after the one before at the earliest, and a hundred times as
+//! long after it as that took, so that the pages never take more than 1 % of one thread's time.
 
 use std::collections::VecDeque;
 use std::fmt::Write;

@@ -1,7 +1,7 @@
 //! One run of a campaign: a pure function of the campaign and the run's number.
 //!
-//! A [`Walker`] goes through the window without any fault. At the time of each one it is copied, and the copy goes on with
-//! the fault, to the end.
+//! A [`Walker`] goes through the window without any fault. At the time of each one it is copied, and the copy goes on
+//! with the fault, to the end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

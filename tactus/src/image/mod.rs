@@ -80,7 +80,8 @@ pub fn build_file_with(file: &Path, artifacts: &Artifacts) -> miette::Result<Ima
     build_judged(check_file(file, artifacts))
 }
 
-/// Like [`build_file`], with what `edit` makes of the file's text and then `change` of the description before it is checked.
+/// Like [`build_file`], with what `edit` makes of the file's text and then `change` of the description before it is
+/// checked.
 ///
 /// # Errors
 /// Every error found, as one diagnostic; render it with `{:?}`.

@@ -25,8 +25,8 @@ pub(super) struct Starter {
 /// VMs of the generated system beside the guest's own.
 const OTHERS: [&str; 2] = ["peer", "neighbour"];
 
-/// Names that Cargo or rustc refuses or warns about for a package or a program: Cargo's directories, the compiler's crates, and keywords
-/// (Rust reference, "Keywords").
+/// Names that Cargo or rustc refuses or warns about for a package or a program: Cargo's directories, the compiler's
+/// crates, and keywords (Rust reference, "Keywords").
 const NOT_FOR_CARGO: &str = "build deps examples incremental alloc core proc_macro proc-macro std test \
     abstract as async await become box break const continue crate do dyn else enum extern false final fn for gen if impl in let loop macro \
     match mod move mut override priv pub ref return self static struct super trait true try type typeof union unsafe unsized use virtual \
@@ -188,8 +188,8 @@ impl Starter {
     }
 }
 
-/// What leads Cargo to the libraries for the bare-metal target where set-up built them for a compiler that comes without
-/// (setup/rust.sh), as lines of Cargo's configuration. Nothing where a compiler brings its own.
+/// What leads Cargo to the libraries for the bare-metal target where set-up built them for a compiler that comes
+/// without (setup/rust.sh), as lines of Cargo's configuration. Nothing where a compiler brings its own.
 fn sysroot() -> String {
     let set_up = crate::artifacts::root().map(|root| root.join("build/setup/cargo.toml"));
     set_up.filter(|file| file.is_file()).map_or_else(String::new, |file| {

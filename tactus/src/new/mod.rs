@@ -1,7 +1,7 @@
 //! `tactus new`: projects to start from.
 //!
-//! The files of Tactus that such a project contains are embedded in the tool, from the same sources that Tactus is built from. The tool
-//! therefore needs no clone.
+//! The files of Tactus that such a project contains are embedded in the tool, from the same sources that Tactus is
+//! built from. The tool therefore needs no clone.
 
 mod guest;
 mod map;

@@ -1,4 +1,5 @@
-//! The guest runtime for a project outside this workspace: a copy of the packages it is made of, and their locked versions.
+//! The guest runtime for a project outside this workspace: a copy of the packages it is made of, and their locked
+//! versions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -204,8 +205,8 @@ pub(super) fn is_package(name: &str) -> bool {
     needed().is_ok_and(|packages| packages.iter().any(|package| package.name == name))
 }
 
-/// The lock file of a project called `name` that depends on the runtime alone: the versions that Tactus is tested with. It may hold packages
-/// that only features of the workspace's other packages need; Cargo drops those.
+/// The lock file of a project called `name` that depends on the runtime alone: the versions that Tactus is tested with.
+/// It may hold packages that only features of the workspace's other packages need; Cargo drops those.
 pub(super) fn lock(name: &str) -> miette::Result<String> {
     let begin = LOCK.find("[[package]]").unwrap_or_default();
     let mut entries: Vec<(String, String)> = Vec::new();

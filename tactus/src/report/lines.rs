@@ -27,8 +27,8 @@ pub struct Lines {
     pub lines: Vec<Line>,
 }
 
-/// One line, with a value for each of the horizontal axis where there is one. Values that are not above zero have no place
-/// on a logarithmic axis.
+/// One line, with a value for each of the horizontal axis where there is one. Values that are not above zero have no
+/// place on a logarithmic axis.
 #[derive(Clone, Debug, Serialize)]
 pub struct Line {
     /// What it is.

@@ -319,8 +319,8 @@ fn shown(unit: Unit, greatest: u64, clocks: Clocks) -> (&'static str, f64) {
     (name, nanoseconds / one)
 }
 
-/// How long the run was in virtual time, in words. Where neither the machine nor the hypervisor says when it ended, only the
-/// time of the last record is known.
+/// How long the run was in virtual time, in words. Where neither the machine nor the hypervisor says when it ended,
+/// only the time of the last record is known.
 fn virtual_time(outcome: &Outcome) -> String {
     let journal = &outcome.journal;
     match (outcome.end_time, journal.ended) {
@@ -729,8 +729,8 @@ pub fn journal_text(journal: &Journal) -> String {
     parts.join("\n")
 }
 
-/// Writes the report's files into `directory`, which is made if it does not exist; the page alone if it ends in `.html`. `about` is what is known of the run from
-/// elsewhere.
+/// Writes the report's files into `directory`, which is made if it does not exist; the page alone if it ends in
+/// `.html`. `about` is what is known of the run from elsewhere.
 ///
 /// # Errors
 /// A file cannot be written.

@@ -1,5 +1,5 @@
-//! How the samples of a quantity are distributed, each phase as an outline of its own, as SVG and PNG: which share of the
-//! samples is at or above a value, both axes so that the few worst samples are seen as well as the many others.
+//! How the samples of a quantity are distributed, each phase as an outline of its own, as SVG and PNG: which share of
+//! the samples is at or above a value, both axes so that the few worst samples are seen as well as the many others.
 
 use std::path::Path;
 use std::sync::Once;

@@ -17,8 +17,8 @@ pub struct Commit {
 }
 
 impl Commit {
-    /// The commit of the clone that this program runs in, or else the one that it was built from, where the build named it
-    /// in `TACTUS_COMMIT`; `None` where neither is known.
+    /// The commit of the clone that this program runs in, or else the one that it was built from, where the build named
+    /// it in `TACTUS_COMMIT`; `None` where neither is known.
     pub fn find() -> Option<Self> {
         let clone = artifacts::root().and_then(|root| Self::of(&root));
         clone.or_else(|| {

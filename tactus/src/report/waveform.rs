@@ -10,7 +10,8 @@ use super::unit::figure;
 
 /// Height of a high level; a pin has 1 for itself.
 const HIGH: f64 = 0.6;
-/// What part of the cycles from the first change to the last one that is shown comes before, for the pins' names, and behind.
+/// What part of the cycles from the first change to the last one that is shown comes before, for the pins' names, and
+/// behind.
 const MARGIN: u64 = 12;
 
 /// Levels of pins over cycles.

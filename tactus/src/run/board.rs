@@ -180,8 +180,8 @@ impl Fabric {
 }
 
 impl Options {
-    /// The board for a system, fast from reset on: of the profile that is named, or in the file that is; else that of the
-    /// system's platform, or `soc`. The system's design is in its fabric.
+    /// The board for a system, fast from reset on: of the profile that is named, or in the file that is; else that of
+    /// the system's platform, or `soc`. The system's design is in its fabric.
     ///
     /// # Errors
     /// There is no such profile, or the design's model is not to be had.

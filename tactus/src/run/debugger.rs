@@ -74,8 +74,8 @@ fn script(image: &Image, port: u16, firmware: Option<&Path>) -> String {
         );
     }
     for ((inferior, vm), file) in (2..).zip(&image.vms).zip(&image.guests) {
-        // gdb asks only for the first inferior which registers there are. To take back a description that was never set makes it
-        // ask for this one.
+        // gdb asks only for the first inferior which registers there are. To take back a description that was never set
+        // makes it ask for this one.
         let _ = writeln!(text, "# {vm}\ninferior {inferior}\nunset tdesc filename");
         let _ = match file.as_deref().filter(|path| has_symbols(path)) {
             Some(path) => writeln!(text, "file {}", quoted(path)),

@@ -1,5 +1,6 @@
-//! The ends of the fabric's wires: which are watched in a run, and files of what was seen for the tools that read such. Pins as a waveform, VCD (IEEE 1364-2005,
-//! 18); frames of Ethernet as a capture (pcap, with times in nanoseconds); the display as a picture (PNG).
+//! The ends of the fabric's wires: which are watched in a run, and files of what was seen for the tools that read such.
+//! Pins as a waveform, VCD (IEEE 1364-2005, 18); frames of Ethernet as a capture (pcap, with times in nanoseconds); the
+//! display as a picture (PNG).
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

@@ -58,8 +58,8 @@ impl Functions {
             .copied()
     }
 
-    /// Why a port of the host cannot be forwarded: another program has it, it takes rights, or it is forwarded twice. One that
-    /// is taken between this and QEMU's start is QEMU's to refuse.
+    /// Why a port of the host cannot be forwarded: another program has it, it takes rights, or it is forwarded twice.
+    /// One that is taken between this and QEMU's start is QEMU's to refuse.
     pub(super) fn unfit_port(&self) -> Option<String> {
         let mut seen = HashSet::new();
         self.forwards().find_map(|Forward { host, .. }| {

@@ -77,12 +77,12 @@ pub trait Machine: Debug {
     /// The serial line's other direction; `None` when it has been taken.
     fn take_input(&mut self) -> Option<Box<dyn Write + Send>>;
 
-    /// Whether it plays the plan's script and ends by itself after the awaited VM's end, both by its own clock. For others the
-    /// session does so, by the times that it asks for.
+    /// Whether it plays the plan's script and ends by itself after the awaited VM's end, both by its own clock. For
+    /// others the session does so, by the times that it asks for.
     fn keeps_time(&self) -> bool;
 
-    /// Has a later [`Machine::wait`] give the virtual time, of a machine that does not keep time itself. One that has not
-    /// answered yet is not asked again.
+    /// Has a later [`Machine::wait`] give the virtual time, of a machine that does not keep time itself. One that has
+    /// not answered yet is not asked again.
     fn ask_time(&mut self) {}
 
     /// Ends it if it has not ended, and tells what only it knows of the run. `None`: nothing.

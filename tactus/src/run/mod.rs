@@ -1,8 +1,9 @@
 //! `tactus run`: boots a system and watches it.
 //!
 //! [`machine`] is what the image runs on: a QEMU process ([`qemu`]) or the virtual board ([`board`]). [`console`] takes
-//! its serial line apart, [`record`] reads the records in it, [`journal`] keeps what they say, [`session`] is all of that from start to end, which other commands
-//! and tests use as well. [`show`] and [`attach`] are the terminal's two ways to take part.
+//! its serial line apart, [`record`] reads the records in it, [`journal`] keeps what they say, [`session`] is all of
+//! that from start to end, which other commands and tests use as well. [`show`] and [`attach`] are the terminal's two
+//! ways to take part.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};

@@ -3,8 +3,8 @@
 use super::board::Facts;
 use super::journal::Journal;
 
-/// What a guest says it has asked for (record `pulses`): its pins go up together at `start` and down `length` later, and again every `period`. Times are
-/// cycles of the fabric.
+/// What a guest says it has asked for (record `pulses`): its pins go up together at `start` and down `length` later,
+/// and again every `period`. Times are cycles of the fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pulses {
     /// The pins, a bit each; there are some.

@@ -32,8 +32,8 @@ pub const QEMU: &str = "qemu-system-riscv64";
 ///
 /// QEMU's instruction-counting mode runs harts in turns on one clock, each turn half (for two harts) of the time to the
 /// machine's next timer. A hart that waits for another one (a lock, a remote fence, an interrupt it has sent)
-/// would spend its whole turn waiting, milliseconds when no timer is near: delays that no parallel machine has. A timer of
-/// this period, which does nothing else, keeps turns short. Much shorter ones make QEMU crawl.
+/// would spend its whole turn waiting, milliseconds when no timer is near: delays that no parallel machine has. A timer
+/// of this period, which does nothing else, keeps turns short. Much shorter ones make QEMU crawl.
 const TURN_US: u32 = 10;
 
 /// The longest limit of virtual time: what `filter-buffer` can hold a packet for.
@@ -105,8 +105,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Starts a machine that ends at the limit of virtual time, where there is one. It ends with the calling thread at the
-    /// latest.
+    /// Starts a machine that ends at the limit of virtual time, where there is one. It ends with the calling thread at
+    /// the latest.
     pub(super) fn start(
         launch: &Launch,
         functions: &Functions,

@@ -1,7 +1,8 @@
 //! Scripts that drive consoles: text is expected and sent, with time-outs in virtual time.
 //!
-//! [`Script`] is read from a file or from the command line, [`Player`] carries it out. A player knows nothing but what was
-//! written to the consoles and what time it is; on the board, where both are the same in every run, so is what it sends.
+//! [`Script`] is read from a file or from the command line, [`Player`] carries it out. A player knows nothing but what
+//! was written to the consoles and what time it is; on the board, where both are the same in every run, so is what it
+//! sends.
 
 use std::collections::VecDeque;
 use std::fmt;

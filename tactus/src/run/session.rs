@@ -26,9 +26,9 @@ pub(super) const CLOSING_PATIENCE: Nanoseconds = Nanoseconds(20_000_000);
 /// takes for all that the hypervisor keeps of a VM. Only one that goes on writing, or another one in its name, takes
 /// longer.
 pub(super) const CLOSING_MAX: Nanoseconds = Nanoseconds(100_000_000);
-/// The most virtual time that counts from one look at a machine that does not keep time itself to the next. While nothing but
-/// time passes, such a machine may be far ahead of a busy host: what waits for something must not be told that it has waited
-/// for longer than it could look.
+/// The most virtual time that counts from one look at a machine that does not keep time itself to the next. While
+/// nothing but time passes, such a machine may be far ahead of a busy host: what waits for something must not be told
+/// that it has waited for longer than it could look.
 const LOOK_MAX: Nanoseconds = Nanoseconds(100_000_000);
 
 /// What to run and when to end.

@@ -1,9 +1,9 @@
-//! What became of each VM, and who had the harts: from the hypervisor's records, and from what the board knows by itself where these
-//! do not say it.
+//! What became of each VM, and who had the harts: from the hypervisor's records, and from what the board knows by
+//! itself where these do not say it.
 //!
-//! The hypervisor reports a VM's time when it goes off, and everyone's when the last one does. A run that ends before has no
-//! complete account from it, and a VM that never leaves its hart may keep the hypervisor from reporting that it started.
-//! The board counts every cycle of every hart itself.
+//! The hypervisor reports a VM's time when it goes off, and everyone's when the last one does. A run that ends before
+//! has no complete account from it, and a VM that never leaves its hart may keep the hypervisor from reporting that it
+//! started. The board counts every cycle of every hart itself.
 
 use std::fmt;
 
@@ -20,7 +20,8 @@ pub enum State {
     Loading,
     /// It has been started. On the board: one of its vCPUs has a hart.
     Running,
-    /// It has been started and none of its vCPUs has a hart: they wait for an event, or for a hart. Known on the board alone.
+    /// It has been started and none of its vCPUs has a hart: they wait for an event, or for a hart. Known on the board
+    /// alone.
     Waiting,
     /// It went off as it asked for.
     ShutDown,

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-/// Whether a character is one of Unicode's format characters (general category Cf) or separators of lines and paragraphs (Zl,
-/// Zp). Those that reverse the direction of text (UAX #9) could make a guest's line read as another one.
+/// Whether a character is one of Unicode's format characters (general category Cf) or separators of lines and
+/// paragraphs (Zl, Zp). Those that reverse the direction of text (UAX #9) could make a guest's line read as another
+/// one.
 fn is_format(c: char) -> bool {
     matches!(c,
             '\u{ad}'

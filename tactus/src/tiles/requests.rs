@@ -1,4 +1,5 @@
-//! Sees what tiles ask the I/O hypervisor for, and how long each waits for its answer: at their ports, whatever their software says.
+//! Sees what tiles ask the I/O hypervisor for, and how long each waits for its answer: at their ports, whatever their
+//! software says.
 
 use std::collections::VecDeque;
 
@@ -9,7 +10,8 @@ use tactus_board::fabric::{Fabric, GpInputs, GpOutputs, Outputs, Seen, TILES, Wa
 /// Registers of a tile's interface (`fabric/regs/mesh_interface.rdl`).
 const HEADER: u32 = 0x14;
 const RESPONSE: u32 = 0x18;
-/// Of a packet's first word: where it goes, and the I/O hypervisor's place, (0, 4); whether it is a request without an answer.
+/// Of a packet's first word: where it goes, and the I/O hypervisor's place, (0, 4); whether it is a request without an
+/// answer.
 const TO: u32 = 26;
 const IO: u32 = 4 << 3;
 const QUIET: u32 = 1 << 14;

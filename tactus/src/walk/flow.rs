@@ -97,7 +97,8 @@ impl Function {
             };
             frames.extend(&walked.frames);
             if !matches!(walked.piece.then, Then::Cut(..)) {
-                // Whoever comes to a look ends the stretch there: a piece of its own, at an address that no other has.
+                // Code that comes to a look ends the stretch there: a piece of its own, at an address that no other
+                // has.
                 for target in walked
                     .next
                     .iter_mut()

@@ -158,8 +158,8 @@ mod tests {
         let often: Vec<u64> = (0..WARM_LINES as u64).map(|number| 2 * number).collect();
         let mut all = vec![&often[..]; 20];
         all.push(&[1]);
-        let seldom = [&[1001][..], &often].concat();
-        all.extend([&seldom[..]; 5]);
+        let rare = [&[1001][..], &often].concat();
+        all.extend([&rare[..]; 5]);
         let found = found(&all);
         assert_eq!(found.len(), WARM_LINES as usize);
         assert!(

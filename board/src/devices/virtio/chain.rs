@@ -1,5 +1,5 @@
-//! A descriptor chain that has been looked through: what a driver hands to a device (Virtual I/O Device specification 1.2,
-//! section 2.7).
+//! A descriptor chain that has been looked through: what a driver hands to a device (Virtual I/O Device specification
+//! 1.2, section 2.7).
 
 use super::Malformed;
 use super::ring::Ring;

@@ -385,7 +385,7 @@ impl Fabric for Model {
                         || (0..INTERFACES as u8).any(|i| self.devices[usize::from(i)].is_some()
                             && self.device(i).priority > own
                             && self.fits(i, at)),
-                    "{} was preempted for nobody",
+                    "{} was preempted for no other device",
                     one.client
                 );
                 self.regions[at].state = State::Preempt;

@@ -16,8 +16,8 @@ const VCPUS: [(u64, u64); 4] = [(5, 3), (4, 1), (5, 2), (4, 1)];
 /// The paper's ticks after which all periods start together again.
 const HYPERPERIOD: u64 = 20;
 /// Ticks of the clock between the creation of two vCPUs. Where jobs of both harts end in the same tick of the paper,
-/// the first hart's ends first, and takes the first best-effort vCPU, as in the paper. A job of a tick ends later by what
-/// the hypervisor does for others in it, which is less than this.
+/// the first hart's ends first, and takes the first best-effort vCPU, as in the paper. A job of a tick ends later by
+/// what the hypervisor does for others in it, which is less than this.
 const APART: u64 = 2_000;
 /// Number of the best-effort vCPU 0 in its marks; the other's is the next.
 const BEST_EFFORT: u64 = 4;

@@ -1,5 +1,5 @@
-//! Instructions that a guest may not execute: control and status registers of the levels below, privileged and undefined
-//! ones. Each must raise an exception.
+//! Instructions that a guest may not execute: control and status registers of the levels below, privileged and
+//! undefined ones. Each must raise an exception.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 

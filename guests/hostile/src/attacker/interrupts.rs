@@ -1,5 +1,5 @@
-//! The interrupt controller: completions without an interrupt, interrupts that are enabled and disabled, lines that stay
-//! up, and pages of interrupts that move.
+//! The interrupt controller: completions without an interrupt, interrupts that are enabled and disabled, lines that
+//! stay up, and pages of interrupts that move.
 
 use tactus_guest::{
     abi::{

@@ -1,7 +1,7 @@
 //! A hostile guest for any VM: `tactus attack` puts it in the place of a VM, with that VM's rights.
 //!
-//! It finds its rights in its devicetree, and attacks without end on all its vCPUs. Whatever is refused it tolerates: an
-//! exception continues behind the instruction, and after a fault it begins again when the hypervisor restarts it.
+//! It finds its rights in its devicetree, and attacks without end on all its vCPUs. Whatever is refused it tolerates:
+//! an exception continues behind the instruction, and after a fault it begins again when the hypervisor restarts it.
 //!
 //! Boot arguments: `attack=NAME` (`walk`): one of [`ATTACKS`], or `walk`, which takes a random step of any of them each
 //! time; `seed=N` (1): seed of its random numbers; `after=N` (0): it sleeps until this time, in ticks.

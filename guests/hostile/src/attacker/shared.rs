@@ -54,7 +54,7 @@ pub fn garbage(attacker: &mut Attacker) {
     let mut rings = channel.rings();
     let mut buffer = [0; MESSAGE_MAX];
     for _ in 0..WRITES {
-        // The positions of the rings are at the begin, each in a cache line of its own.
+        // The positions of the rings are at the start, each in a cache line of its own.
         let control = &words[attacker.below(4) * 8];
         let any = &words[attacker.below(words.len())];
         let number = attacker.random.next();

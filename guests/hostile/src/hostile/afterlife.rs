@@ -7,12 +7,12 @@ use super::progress::Progress;
 
 /// The hardware task, `qam16`.
 const TASK: u8 = 2;
-/// Offsets in its memory of the input of a modulation by 16 symbols, and of its result: zeros as well have one that is not
-/// zero.
+/// Offsets in its memory of the input of a modulation by 16 symbols, and of its result: zeros as well have one that is
+/// not zero.
 const INPUT: u32 = 3 << 20;
 const OUTPUT: u32 = 0;
-/// Length of the input; the result, below the guest's image, is 8 times as long. It takes longer to compute than the guest
-/// takes to restart.
+/// Length of the input; the result, below the guest's image, is 8 times as long. It takes longer to compute than the
+/// guest takes to restart.
 const LENGTH: u32 = 256 << 10;
 const RESULT: usize = 8 * LENGTH as usize;
 /// How long each life watches its memory, in microseconds.

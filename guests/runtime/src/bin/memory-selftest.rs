@@ -1,8 +1,8 @@
-//! Two VMs that write and read all of their free memory. One restarts again and again; it must find its memory clear each
-//! time, and the other one must find nothing changed. `systems/memory.toml` is their system.
+//! Two VMs that write and read all of their free memory. One restarts again and again; it must find its memory clear
+//! each time, and the other one must find nothing changed. `systems/memory.toml` is their system.
 //!
-//! Boot arguments: `lives=N` (0): the VM restarts until it has had so many lives; 0: it is the other one, and ends when the
-//! first has had as many as `until=N` says. Their channel's first word counts them.
+//! Boot arguments: `lives=N` (0): the VM restarts until it has had so many lives; 0: it is the other one, and ends when
+//! the first has had as many as `until=N` says. Their channel's first word counts them.
 #![no_std]
 #![no_main]
 
@@ -17,7 +17,8 @@ tactus_guest::entry!(main);
 /// Distance of the words that are written, in bytes: each line of the caches has one.
 const DISTANCE: usize = 32;
 
-/// A word in each line of the memory that the program does not use: below its image, and from its end to the devicetree.
+/// A word in each line of the memory that the program does not use: below its image, and from its end to the
+/// devicetree.
 fn free() -> impl Iterator<Item = &'static AtomicU64> {
     let size = devicetree::memory_size().expect("a VM has memory");
     let end = map::RAM_BASE + size - map::DEVICETREE_SIZE;

@@ -74,7 +74,8 @@ pub struct Context {
 }
 
 impl Context {
-    /// A context that is never entered; see [`Context::reset`]. `counters`: besides `time`, the guest may read `cycle` and `instret`.
+    /// A context that is never entered; see [`Context::reset`]. `counters`: besides `time`, the guest may read `cycle`
+    /// and `instret`.
     pub const fn new(hgatp: u64, counters: bool) -> Self {
         Self {
             registers: [0; 32],
@@ -126,7 +127,8 @@ impl Context {
         self.scounteren = csr::COUNTEREN_ALL;
     }
 
-    /// Takes over what is in the hart, after the vCPU has run. Floating-point registers stay there: [`Context::fpu_is_dirty`].
+    /// Takes over what is in the hart, after the vCPU has run. Floating-point registers stay there:
+    /// [`Context::fpu_is_dirty`].
     #[inline(never)]
     pub fn save(&mut self) {
         self.pc = read!(csr::SEPC);
@@ -145,9 +147,9 @@ impl Context {
         self.senvcfg = read!(csr::SENVCFG);
     }
 
-    /// Takes over what is in the hart, as [`Context::save`], and puts another vCPU in its place, each register in one step.
-    /// `host_stack`: top of the hart's stack; `fpu_ready`: the hart's floating-point registers hold that vCPU's; `external`: its external
-    /// interrupt is pending.
+    /// Takes over what is in the hart, as [`Context::save`], and puts another vCPU in its place, each register in one
+    /// step. `host_stack`: top of the hart's stack; `fpu_ready`: the hart's floating-point registers hold that vCPU's;
+    /// `external`: its external interrupt is pending.
     #[inline]
     pub fn exchange(&mut self, to: &mut Self, host_stack: u64, fpu_ready: bool, external: bool) {
         to.host_stack = host_stack;
@@ -178,7 +180,8 @@ impl Context {
         delegate(fpu_ready);
     }
 
-    /// Whether the hart that the vCPU ran on last holds newer floating-point registers than its [`Fpu`]: see [`Context::save_fpu`].
+    /// Whether the hart that the vCPU ran on last holds newer floating-point registers than its [`Fpu`]: see
+    /// [`Context::save_fpu`].
     pub const fn fpu_is_dirty(&self) -> bool {
         self.sstatus & csr::SSTATUS_FS == csr::SSTATUS_FS
     }
@@ -189,7 +192,7 @@ impl Context {
     pub fn save_fpu(&mut self, fpu: &mut Fpu) {
         if self.fpu_is_dirty() {
             self.sstatus = self.sstatus & !csr::SSTATUS_FS | csr::SSTATUS_FS_CLEAN;
-            // Off when another vCPU has the hart; otherwise this one may go on without being loaded anew.
+            // Off when another vCPU has the hart; otherwise this one may go on without being loaded again.
             let still_in = fpu_is_loaded();
             set!(csr::SSTATUS, csr::SSTATUS_FS);
             fpu.save();
@@ -214,8 +217,8 @@ impl Context {
     }
 }
 
-/// Takes the hart's floating-point registers for another vCPU, which is given its own with [`Fpu::give`]. `from`: the vCPU whose newer ones the hart holds,
-/// perhaps, which are saved.
+/// Takes the hart's floating-point registers for another vCPU, which is given its own with [`Fpu::give`]. `from`: the
+/// vCPU whose newer ones the hart holds, perhaps, which are saved.
 #[inline(always)]
 pub fn take_fpu(from: Option<(&mut Context, &mut Fpu)>) {
     set!(csr::SSTATUS, csr::SSTATUS_FS);
@@ -227,7 +230,8 @@ pub fn take_fpu(from: Option<(&mut Context, &mut Fpu)>) {
     }
 }
 
-/// A saved `sstatus` for a hart whose floating-point registers are the vCPU's, or are not: `FS` is Clean at least, or Off.
+/// A saved `sstatus` for a hart whose floating-point registers are the vCPU's, or are not: `FS` is Clean at least, or
+/// Off.
 #[inline(always)]
 const fn with_fpu(sstatus: u64, fpu_ready: bool) -> u64 {
     if fpu_ready {
@@ -249,8 +253,8 @@ pub fn watch(watched: bool) {
     }
 }
 
-/// Makes all that would take the running guest, loaded, from its user level to its kernel come to the hypervisor. Undone
-/// before it is saved: `vsie` does not show then what is not delegated.
+/// Makes all that would take the running guest, loaded, from its user level to its kernel come to the hypervisor.
+/// Undone before it is saved: `vsie` does not show then what is not delegated.
 pub fn confine(confined: bool) {
     if confined {
         write!(csr::HEDELEG, 0);
@@ -269,7 +273,8 @@ pub fn trap_returns(trapped: bool) {
     }
 }
 
-/// Carries out the `sret` of the guest's kernel that has trapped (privileged specification, "Trap-Return Instructions").
+/// Carries out the `sret` of the guest's kernel that has trapped (privileged specification, "Trap-Return
+/// Instructions").
 pub fn return_from_trap() {
     let vsstatus = read!(csr::VSSTATUS);
     if vsstatus & csr::SSTATUS_SPP == 0 {
@@ -397,8 +402,8 @@ pub struct Exception {
 }
 
 impl Exception {
-    /// The exception to report of the guest in the hart, and why. A guest that has never set `stvec` ends with a fetch from address 0; the
-    /// exception that took it there says more. An illegal instruction is reported with its bits.
+    /// The exception to report of the guest in the hart, and why. A guest that has never set `stvec` ends with a fetch
+    /// from address 0; the exception that took it there says more. An illegal instruction is reported with its bits.
     pub fn reported(&self, why: &'static str) -> (&'static str, Self) {
         let (pc, code, value) = guest_exception();
         let without_handler =
@@ -456,7 +461,8 @@ pub fn at_supervisor_level() -> bool {
     read!(csr::SSTATUS) & csr::SSTATUS_SPP != 0
 }
 
-/// Guest-physical address and length in bytes of the instruction that trapped, if it stores a word and the hart tells so.
+/// Guest-physical address and length in bytes of the instruction that trapped, if it stores a word and the hart tells
+/// so.
 pub fn stored_word() -> Option<(u64, u64)> {
     let instruction = read!(csr::HTINST);
     // Bit 1 is zero when the instruction was compressed.
@@ -480,8 +486,8 @@ pub fn trapped_from_guest() -> bool {
     read!(csr::HSTATUS) & csr::HSTATUS_SPV != 0
 }
 
-/// Keeps the interrupts of the guest whose registers are in the hart from ending a wait of the hypervisor's. It has to be
-/// loaded anew afterwards.
+/// Keeps the interrupts of the guest whose registers are in the hart from ending a wait of the hypervisor's. Its
+/// registers have to be loaded again afterwards.
 pub fn mask_guest_interrupts() {
     write!(csr::VSIE, 0);
 }

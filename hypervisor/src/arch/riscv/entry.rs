@@ -18,7 +18,8 @@ global_asm!(
     ".option push",
     ".option norelax",
     ".option arch, +h",
-    // Saves (sd) or loads (ld) of the context in sp, where each takes two bytes, the registers that a function call may destroy but for sp.
+    // Saves (sd) or loads (ld) of the context in sp, where each takes two bytes, the registers that a function call may
+    // destroy but for sp.
     ".macro called op",
     "    \\op     ra, 1*8(sp)",
     "    \\op     t0, 5*8(sp)",
@@ -74,8 +75,9 @@ global_asm!(
     "    ld      sp, 0(a0)",
     "    call    tactus_hart_main",
     "    j       resume",
-    // A trap before the hart can take any: its compiled code uses extensions that the hart may not have, before it can ask for
-    // them. Says so by the oldest of the firmware's calls (SBI specification, "Console Putchar"), and powers off ("System reset").
+    // A trap before the hart can take any: its compiled code uses extensions that the hart may not have, before it can
+    // ask for them. Says so by the oldest of the firmware's calls (SBI specification, "Console Putchar"), and powers
+    // off ("System reset").
     ".balign 4",
     "boot_trap:",
     "    la      s0, 8f",
@@ -117,7 +119,8 @@ global_asm!(
     "    others  sd",
     "    ld      sp, {host_stack}(sp)",
     "6:  call    tactus_schedule",
-    // Enters the guest of the context in a0 with all its registers; if that is null, the vCPU in a1 leaves the hart first.
+    // Enters the guest of the context in a0 with all its registers; if that is null, the vCPU in a1 leaves the hart
+    // first.
     ".global resume",
     "resume:",
     "    beqz    a0, 10f",
@@ -166,8 +169,8 @@ global_asm!(
     "    beqz    a1, 8b",
     "    bnez    a0, 2b",
     "    j       5b",
-    // u64 pair probe(address): half-word fetched through the guest's translation, or a1 = 1. A fault overwrites trap CSRs; those
-    // that the way back to the guest needs are kept.
+    // u64 pair probe(address): half-word fetched through the guest's translation, or a1 = 1. A fault overwrites trap
+    // CSRs; those that the way back to the guest needs are kept.
     // Apart from the way in and out: the two have other lines of the cache.
     ".balign 32",
     ".global probe_guest_fetch",

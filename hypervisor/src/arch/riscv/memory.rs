@@ -1,5 +1,6 @@
-//! `memcpy` and `memset` (C11, 7.24.2.1 and 7.24.6.1), which the compiler makes calls of, in a sixth of the text that its own library's take: a doubleword
-//! at a time where both addresses are aligned, as all are that hurry, or a byte; and doublewords of zeros only.
+//! `memcpy` and `memset` (C11, 7.24.2.1 and 7.24.6.1), which the compiler makes calls of, in a sixth of the text that
+//! its own library's take: a doubleword at a time where both addresses are aligned, as those of urgent copies are, or a
+//! byte; and doublewords of zeros only.
 
 use core::arch::global_asm;
 
@@ -8,8 +9,9 @@ unsafe extern "C" {
     fn copy_bytes(to: *mut u8, from: *const u8, count: usize) -> *mut u8;
 }
 
-/// Copies bytes of which some are a guest's memory, by physical addresses. The guest may read and write them meanwhile: the copy is made by assembly, so
-/// that the language knows of no race, and what arrives is any mixture of what was there.
+/// Copies bytes of which some are a guest's memory, by physical addresses. The guest may read and write them meanwhile:
+/// the copy is made by assembly, so that the language knows of no race, and what arrives is any mixture of what was
+/// there.
 ///
 /// # Safety
 /// Both ranges are memory of guests, or objects that nothing else uses and for which any bits are valid.
@@ -18,8 +20,8 @@ pub unsafe fn copy_shared(from: u64, to: u64, count: u64) {
     unsafe { copy_bytes(to as *mut u8, from as *const u8, count as usize) };
 }
 
-/// How many bytes are copied between two addresses in no more than about the time of `aligned` ones between aligned addresses: for
-/// whoever copies in pieces.
+/// How many bytes are copied between two addresses in no more than about the time of `aligned` ones between aligned
+/// addresses: for a caller that copies in pieces.
 pub const fn piece(from: u64, to: u64, aligned: u64) -> u64 {
     if (from | to).is_multiple_of(8) {
         aligned

@@ -33,7 +33,7 @@ pub fn timer() -> u64 {
     read!(csr::STIMECMP)
 }
 
-/// What has been stored to memory is seen by whoever sees a store to a device that follows.
+/// Orders earlier stores to memory before the stores to devices that follow.
 pub fn fence_device() {
     // Safety: a fence.
     unsafe { core::arch::asm!("fence w, o", options(nostack)) }
@@ -57,8 +57,9 @@ pub fn wait_for_interrupt() {
     unsafe { core::arch::asm!("wfi", options(nomem, nostack)) }
 }
 
-/// Interrupts that wait for the hypervisor, as bits of `sip`. Whoever asks serves them, so that nobody waits longer than from one such place, or
-/// a guest, to the next: the places' addresses are in a section of their own, which is not loaded, for whoever measures that.
+/// Interrupts that wait for the hypervisor, as bits of `sip`. The caller serves them, so that no interrupt waits
+/// longer than from one such place, or a guest, to the next: the places' addresses are in a section of their own, which
+/// is not loaded, for the tool that measures that.
 #[inline(always)]
 pub fn pending_interrupts() -> u64 {
     let pending: u64;

@@ -3,8 +3,8 @@
 use core::arch::global_asm;
 
 global_asm!(
-    // First instruction of the image, in place of `_start`: brings what is linked for the on-chip memory there. The firmware
-    // enters with the hart's id in a0 and the platform's devicetree in a1, which are handed on.
+    // First instruction of the image, in place of `_start`: brings what is linked for the on-chip memory there. The
+    // firmware enters with the hart's id in a0 and the platform's devicetree in a1, which are handed on.
     ".section .load, \"ax\"",
     ".global load",
     "load:",

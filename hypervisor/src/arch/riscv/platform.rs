@@ -22,8 +22,8 @@ pub enum Lack {
 /// What the hypervisor's code and its guests use.
 const EXTENSIONS: &[&str] = &["h", "sstc", "zba", "zbb", "zbs"];
 
-/// Checks the machine described by the devicetree at `address` against the system. Tells where harts' software interrupts can be
-/// raised without the firmware, if they can: the first register of an ACLINT SSWI device.
+/// Checks the machine described by the devicetree at `address` against the system. Tells where harts' software
+/// interrupts can be raised without the firmware, if they can: the first register of an ACLINT SSWI device.
 pub fn check(address: u64, blob: &Blob) -> Result<Option<u64>, Lack> {
     let mut tree = tokens(address).ok_or(Lack::Devicetree)?;
     let mut place = Place::Elsewhere;

@@ -103,8 +103,8 @@ pub enum Trap {
     Fault(u64),
 }
 
-/// Enters the guest of a context that has been exchanged for the one in the hart, until it traps or `end` (ticks) has come. Meanwhile the hart takes
-/// no other interrupt, and its timer is set to that.
+/// Enters the guest of a context that has been exchanged for the one in the hart, until it traps or `end` (ticks) has
+/// come. Meanwhile the hart takes no other interrupt, and its timer is set to that.
 pub fn run(context: &mut Context, end: u64) -> Trap {
     write!(csr::STIMECMP, end);
     write!(csr::SIE, csr::STI);

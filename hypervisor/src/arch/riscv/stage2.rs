@@ -29,7 +29,8 @@ pub enum MapError {
     Overlap,
 }
 
-/// A VM's second-stage translation, built once. Of what it says nothing changes but whether [`region::ACCELERATOR`]s may be written.
+/// A VM's second-stage translation, built once. Of what it says nothing changes but whether [`region::ACCELERATOR`]s
+/// may be written.
 pub struct Stage2 {
     root: &'static mut [u64; ROOT_ENTRIES],
 }
@@ -46,7 +47,8 @@ impl Stage2 {
         self.root.as_ptr() as u64
     }
 
-    /// Maps a region with the largest pages that fit, a coloured one with the smallest, and returns the last one's entry. `table` gives a zeroed page for a further table.
+    /// Maps a region with the largest pages that fit, a coloured one with the smallest, and returns the last one's
+    /// entry. `table` gives a zeroed page for a further table.
     pub fn map(
         &mut self,
         region: &Region,
@@ -112,7 +114,7 @@ impl Stage2 {
             return Err(MapError::Overlap);
         }
         *slot = entry;
-        // Safety: aligned, and there for ever; nobody changes an entry once it is a leaf but by this.
+        // Safety: aligned, and there for ever; an entry that is a leaf is changed through this reference only.
         Ok(unsafe { AtomicU64::from_ptr(slot) })
     }
 }

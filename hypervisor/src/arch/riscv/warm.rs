@@ -12,8 +12,8 @@ unsafe extern "C" {
     fn resume();
 }
 
-/// Brings the line of an address in memory near, for instructions and for data. `prefetches`: the harts have Zicbop, so that nothing is waited for;
-/// otherwise by a load.
+/// Brings the line of an address in memory near, for instructions and for data. `prefetches`: the harts have Zicbop, so
+/// that nothing is waited for; otherwise by a load.
 #[inline(always)]
 pub fn warm(address: u64, prefetches: bool) {
     let line = address & !(LINE - 1);

@@ -113,7 +113,7 @@ mod tests {
             service: 2,
             service_period: 10,
         };
-        // 6 of its own, 5, and a service of 2 at the begin, and one after 10.
+        // 6 of its own, 5, and a service of 2 at the start, and one after 10.
         assert_eq!(ends(&[work(0, 6, 50)], &[0], taken), [15]);
     }
 }

@@ -49,7 +49,8 @@ pub struct Task {
     pub system: Option<PathBuf>,
     /// Begin of a VM's console line that the task is done with; otherwise it is done when the machine has ended.
     pub until: Option<String>,
-    /// Virtual time on the board after which it has failed, where it is not [`LIMIT_SECONDS`](crate::bench::experiment::LIMIT_SECONDS).
+    /// Virtual time on the board after which it has failed, where it is not
+    /// [`LIMIT_SECONDS`](crate::bench::experiment::LIMIT_SECONDS).
     pub limit_seconds: Option<u64>,
 }
 

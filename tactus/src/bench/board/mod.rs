@@ -1,9 +1,9 @@
 //! `tactus bench board`: how fast the virtual board is, beside QEMU with one instruction in each block, and whether it
 //! gives the same run twice.
 //!
-//! [`experiment`] is what to do, as data. A [`job`] is a task made ready, a [`sample`] is one run of it on a machine. The
-//! machines are [`qemu`] and the board ([`machine`]), which runs [`apart`] from this process. [`turns`] measures in turns; [`host`] watches who else uses the host, and keeps it busy on
-//! purpose.
+//! [`experiment`] is what to do, as data. A [`job`] is a task made ready, a [`sample`] is one run of it on a machine.
+//! The machines are [`qemu`] and the board ([`machine`]), which runs [`apart`] from this process. [`turns`] measures in
+//! turns; [`host`] watches who else uses the host, and keeps it busy on purpose.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -111,8 +111,8 @@ fn begins(line: &Line, until: &str) -> bool {
 pub struct Sample {
     /// From the machine's reset to the job's end, loading of the image and start of the machine included.
     pub time: HostTime,
-    /// Instructions of the job, from a machine that counts them: what a program counted itself between its first and its last
-    /// round, on all its harts; of a system, all that its harts retired.
+    /// Instructions of the job, from a machine that counts them: what a program counted itself between its first and
+    /// its last round, on all its harts; of a system, all that its harts retired.
     pub instructions: Option<u64>,
     /// What a program computed.
     pub checksum: Option<u64>,

@@ -1,9 +1,10 @@
 //! Chains: how long it takes at most from a stimulus until the last of several steps has ended.
 //!
 //! The bound is the sum of each step's own. A task that samples what has come waits for its next activation first: a
-//! period more, as the step before it may end just after an activation (Davare et al., DAC 2007). A task that an interrupt
-//! activates responds from then on. Its bound holds as long as it is activated as rarely as it declares: so its period is no
-//! longer than that of the task where the chain's events come from, and its jitter covers all steps since.
+//! period more, as the step before it may end just after an activation (Davare et al., DAC 2007). A task that an
+//! interrupt activates responds from then on. Its bound holds as long as it is activated as rarely as it declares: so
+//! its period is no longer than that of the task where the chain's events come from, and its jitter covers all steps
+//! since.
 
 mod steps;
 
@@ -282,8 +283,8 @@ impl System<'_> {
     /// The longest time until a signal for a task has interrupted its VM's vCPU.
     ///
     /// A vCPU may be the cause of one interrupt in a deferral period. A signal that comes sooner waits for the deferred
-    /// work that is done once in each (protocol I1). None does where the VM has no other source of interrupts, and the task
-    /// declares that it is activated no more often.
+    /// work that is done once in each (protocol I1). None does where the VM has no other source of interrupts, and the
+    /// task declares that it is activated no more often.
     fn signal(&self, judge: &Judge<'_>, vm: usize, task: &GuestTask) -> u64 {
         let overheads = &self.guarantee.overheads;
         let is_rare = task.period - task.jitter >= overheads.service_period;

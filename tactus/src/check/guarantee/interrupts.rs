@@ -14,12 +14,12 @@ pub(super) struct Placed<'h> {
     pub(super) harts: &'h [u32],
 }
 
-/// The most interrupts in a deferral period, of all harts, that signals for real-time vCPUs of the hart cause: one for each
-/// vCPU of the configuration, one for all vCPUs that a VM creates at run time, and one for each interrupt source of their
-/// VMs. The managers of accelerators and of I/O count as such vCPUs of each hart.
+/// The most interrupts in a deferral period, of all harts, that signals for real-time vCPUs of the hart cause: one for
+/// each vCPU of the configuration, one for all vCPUs that a VM creates at run time, and one for each interrupt source
+/// of their VMs. The managers of accelerators and of I/O count as such vCPUs of each hart.
 ///
-/// A VM that only its own vCPUs can signal counts where another VM has real-time vCPUs on the hart. Alone on the hart, it
-/// interrupts its own vCPUs at most.
+/// A VM that only its own vCPUs can signal counts where another VM has real-time vCPUs on the hart. Alone on the hart,
+/// it interrupts its own vCPUs at most.
 pub(super) fn most(config: &Config, vcpus: &[Placed<'_>], policies: &[RealTimePolicy]) -> u64 {
     let vms = || config.vms.iter();
     let accelerators = vms().any(|vm| !vm.accelerators.is_empty());

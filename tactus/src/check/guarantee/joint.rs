@@ -156,8 +156,8 @@ impl System<'_> {
         })
     }
 
-    /// vCPUs, by number, such that nothing is refused if waiting ends their jobs, and each of them is needed: of those that
-    /// are refused, or else of all.
+    /// vCPUs, by number, such that nothing is refused if waiting ends their jobs, and each of them is needed: of those
+    /// that are refused, or else of all.
     fn periodic(&self, refused: &Refusals) -> Option<Vec<usize>> {
         let accepts = |indices: &[usize]| self.accepts(Change::Periodic(indices));
         let servers = self.trial.servers();

@@ -125,8 +125,8 @@ impl Deadlines {
         later.chain(service).min().unwrap_or(u64::MAX)
     }
 
-    /// The critical window: the length of which the greatest part may be needed, from the shortest deadline on; the shortest when
-    /// there are several. `None` without reservations.
+    /// The critical window: the length of which the greatest part may be needed, from the shortest deadline on; the
+    /// shortest when there are several. `None` without reservations.
     pub(super) fn window(&self, tasks: &[Task]) -> Option<Window> {
         let load = self.load(tasks)?;
         let mut length = deadlines(tasks).min()?;
@@ -209,7 +209,8 @@ impl Deadlines {
         }
     }
 
-    /// The longest time from the release of a job of one reservation until it has had its budget, of a set that fits. At most its deadline.
+    /// The longest time from the release of a job of one reservation until it has had its budget, of a set that fits.
+    /// At most its deadline.
     pub(super) fn answer(&self, tasks: &[Task], one: usize) -> u64 {
         let response = analysis::earliest_deadline_response(tasks, one, &self.overheads);
         response.map_or(tasks[one].reservation.deadline, |response| response.ticks)
@@ -234,7 +235,8 @@ pub(super) fn ratio(of: u64, whole: u64) -> f64 {
     }
 }
 
-/// The greatest number from `low` to `high` for which `holds`, which holds up to some number and not above. `None`: not even for `low`.
+/// The greatest number from `low` to `high` for which `holds`, which holds up to some number and not above. `None`: not
+/// even for `low`.
 pub(in super::super) fn greatest(low: u64, high: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     if low > high || !holds(low) {
         return None;
@@ -251,7 +253,8 @@ pub(in super::super) fn greatest(low: u64, high: u64, holds: impl Fn(u64) -> boo
     Some(low)
 }
 
-/// The least number from `low` to `high` for which `holds`, which holds from some number on. `None`: not even for `high`.
+/// The least number from `low` to `high` for which `holds`, which holds from some number on. `None`: not even for
+/// `high`.
 pub(in super::super) fn least(low: u64, high: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     if low > high || !holds(high) {
         return None;

@@ -1,5 +1,5 @@
-//! Whether every real-time vCPU gets its time: which hart each goes to, by the same tests as at run time, and what is said of
-//! those that fit nowhere.
+//! Whether every real-time vCPU gets its time: which hart each goes to, by the same tests as at run time, and what is
+//! said of those that fit nowhere.
 
 mod best_effort;
 mod cure;
@@ -192,8 +192,8 @@ impl Guarantee {
         held(&self.overheads, most.unwrap_or(0))
     }
 
-    /// The longest time from an interrupt until it releases a job of a vCPU that waits for it: the hypervisor's longest path,
-    /// releases of others, and all that it does for others in a period, the interrupt itself included.
+    /// The longest time from an interrupt until it releases a job of a vCPU that waits for it: the hypervisor's longest
+    /// path, releases of others, and all that it does for others in a period, the interrupt itself included.
     pub fn release_latency(&self) -> u64 {
         self.held() + self.overheads.service
     }
@@ -257,8 +257,8 @@ impl Hart {
     }
 }
 
-/// Puts every real-time vCPU on a hart and judges the harts. One that goes by deadlines and may run on several harts is put on the lowest
-/// where it fits, after those that stay on one.
+/// Puts every real-time vCPU on a hart and judges the harts. One that goes by deadlines and may run on several harts is
+/// put on the lowest where it fits, after those that stay on one.
 pub(super) fn check(
     judge: &mut Judge<'_>,
     platform: &Platform,

@@ -97,8 +97,8 @@ impl Seen {
     }
 }
 
-/// The longest response of each reservation's jobs, one released at its offset and then every period, on a hart that does what the
-/// overheads say at its worst: it is blocked at first, and serves others as often as it may.
+/// The longest response of each reservation's jobs, one released at its offset and then every period, on a hart that
+/// does what the overheads say at its worst: it is blocked at first, and serves others as often as it may.
 fn simulate(
     tasks: &[Reservation],
     offsets: &[u64],
@@ -163,8 +163,8 @@ fn demand(task: &Task, overheads: &Overheads, length: u64) -> u64 {
     whole.demand(task.kind, length)
 }
 
-/// Whether no length from the shortest deadline to `to` needs more than it has. Each server's part is rounded up by less than a tick; `slack`
-/// says how much of that is forgiven.
+/// Whether no length from the shortest deadline to `to` needs more than it has. Each server's part is rounded up by
+/// less than a tick; `slack` says how much of that is forgiven.
 fn fits_by_hand(tasks: &[Task], overheads: &Overheads, to: u64, slack: u64) -> bool {
     let from = times(tasks)
         .iter()
@@ -320,8 +320,8 @@ struct Guest {
     whole: bool,
 }
 
-/// The longest time from a release to the end of the budget, of jobs of guests that wait and wake as `pauses` says, and are wanting all that
-/// time.
+/// The longest time from a release to the end of the budget, of jobs of guests that wait and wake as `pauses` says, and
+/// are wanting all that time.
 fn simulate_guests(
     tasks: &[Task],
     overheads: &Overheads,

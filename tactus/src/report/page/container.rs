@@ -4,8 +4,8 @@
 //! gzip( "tactus page 1\n"  length of the JSON (u32, little-endian)  JSON  sequences )
 //! ```
 //!
-//! A sequence is `{"at", "length", "count"}`: where it begins behind the JSON, its bytes, and how many numbers it has. Its
-//! numbers are unsigned, seven bits a byte, the lowest first (LEB128).
+//! A sequence is `{"at", "length", "count"}`: where it begins behind the JSON, its bytes, and how many numbers it has.
+//! Its numbers are unsigned, seven bits a byte, the lowest first (LEB128).
 
 use std::fs;
 use std::io::{Read, Write};
@@ -42,8 +42,8 @@ impl Sequences {
         json!({ "at": at, "length": self.0.len() - at, "count": count })
     }
 
-    /// Takes a sequence of rising numbers, as the differences from one to the next. One that is less than the one before
-    /// it counts as equal to that.
+    /// Takes a sequence of rising numbers, as the differences from one to the next. One that is less than the one
+    /// before it counts as equal to that.
     pub(super) fn rising(&mut self, numbers: impl IntoIterator<Item = u64>) -> Value {
         let mut last = 0;
         self.numbers(numbers.into_iter().map(move |number| {

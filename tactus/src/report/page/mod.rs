@@ -1,8 +1,9 @@
 //! A report as one HTML page that needs nothing else: no network, no other file.
 //!
-//! The page is a fixed program (`web/`) and the data (`container`) that it shows. The data stand in the page in base64, so that no
-//! text of a guest is ever part of its HTML or of its program; the program shows texts as texts only. A policy in the page
-//! (Content-Security-Policy) admits the page's own two scripts and its style by their hashes, and no connection of any kind.
+//! The page is a fixed program (`web/`) and the data (`container`) that it shows. The data stand in the page in base64,
+//! so that no text of a guest is ever part of its HTML or of its program; the program shows texts as texts only. A
+//! policy in the page (Content-Security-Policy) admits the page's own two scripts and its style by their hashes, and no
+//! connection of any kind.
 
 use std::fmt::Write;
 use std::path::Path;

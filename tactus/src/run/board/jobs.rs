@@ -1,16 +1,16 @@
 //! Jobs of real-time vCPUs with reservations, as the board sees them: from which VM has a hart when.
 //!
-//! A vCPU is told by its VM and its hart, so that only one is seen whose VM has no other vCPU on that hart. A *job* begins
-//! with its release and ends when the vCPU waits, or is cut off because it has used up its budget. Its response is the time
-//! from one to the other; while it only executes, admission bounds it.
+//! A vCPU is told by its VM and its hart, so that only one is seen whose VM has no other vCPU on that hart. A *job*
+//! begins with its release and ends when the vCPU waits, or is cut off because it has used up its budget. Its response
+//! is the time from one to the other; while it only executes, admission bounds it.
 //!
-//! The release of a job is what brings the hart from idleness, from a best-effort VM, or by preemption, to the vCPU: the
-//! interrupt. Where another real-time vCPU made way by itself, the job may have been released before: its release is then
-//! the one that follows from the period, or the last that it can have been. So a response is never seen as longer than it was
-//! by more than a part of the hypervisor's own path.
+//! The release of a job is what brings the hart from idleness, from a best-effort VM, or by preemption, to the vCPU:
+//! the interrupt. Where another real-time vCPU made way by itself, the job may have been released before: its release
+//! is then the one that follows from the period, or the last that it can have been. So a response is never seen as
+//! longer than it was by more than a part of the hypervisor's own path.
 //!
-//! What a server does after it has waited within its job is not judged: only execution from the release on is guaranteed.
-//! A periodic vCPU that waits has ended its job.
+//! What a server does after it has waited within its job is not judged: only execution from the release on is
+//! guaranteed. A periodic vCPU that waits has ended its job.
 
 use tactus_abi::hypercall::{
     ACCELERATOR_REQUESTS, EXTENSION, MESSAGE_RECEIVE, MESSAGE_SEND, RT_YIELD,
@@ -23,10 +23,11 @@ use super::Worker;
 /// SBI extensions whose calls wait, or end the caller: hart state, remote fences, reset.
 const WAITING_EXTENSIONS: [u64; 3] = [0x0048_534d, 0x5246_4e43, 0x5352_5354];
 /// Cycles from when a vCPU has left the guest within which a job that is cut off is its own, unless it has not had its
-/// budget: with cold caches the hypervisor takes some thousands. No other real-time vCPU can have used up a budget by then.
+/// budget: with cold caches the hypervisor takes some thousands. No other real-time vCPU can have used up a budget by
+/// then.
 const CUT_OFF_MAX: u64 = 20_000;
-/// What is taken for a release may be so many cycles from it. A job of a server that begins so little before its period is
-/// over is a new one.
+/// What is taken for a release may be so many cycles from it. A job of a server that begins so little before its period
+/// is over is a new one.
 const NEAR_MAX: u64 = 2_000;
 /// Cycles of a stay below the guests in which no VM is loaded.
 const SHORT_MAX: u64 = 20_000;
@@ -307,8 +308,8 @@ impl Jobs {
         }
     }
 
-    /// A job of the vCPU that the hypervisor knows by `name` is cut off: of the one which has left the guest last, or of one
-    /// whose VM the hypervisor loads, in that vCPU's time.
+    /// A job of the vCPU that the hypervisor knows by `name` is cut off: of the one which has left the guest last, or
+    /// of one whose VM the hypervisor loads, in that vCPU's time.
     fn cut_off(&mut self, cycle: u64, index: usize, name: u64) {
         let hart = &self.harts[index];
         let (Some(below), Some(worker)) = (hart.below, &hart.worker) else {
@@ -369,7 +370,8 @@ impl Jobs {
         }
     }
 
-    /// When the job that begins now was released, as far as the stay before it tells: exactly, or the last time that it may have been.
+    /// When the job that begins now was released, as far as the stay before it tells: exactly, or the last time that it
+    /// may have been.
     fn release(
         &self,
         from: &Worker,
@@ -458,8 +460,8 @@ impl Jobs {
             Some(last) if !last.known => (seen, exact && is_judged(seen), true),
             Some(last) if last.ended == Ended::Periodically => {
                 let next = last.release + period;
-                // What brings the vCPU to its hart may come before its release, as a call of a best-effort VM does, or a
-                // while after, if it is late. Otherwise it is known better than what was taken for the last release.
+                // What brings the vCPU to its hart may come before its release, as a call of a best-effort VM does, or
+                // a while after, if it is late. Otherwise it is known better than what was taken for the last release.
                 let is_near = (next..=next + NEAR_MAX).contains(&seen);
                 let follows = next <= cycle && !(exact && is_near);
                 (if follows { next } else { seen }, true, true)

@@ -1,8 +1,8 @@
 //! A system on the board that its caller runs in pieces, on the caller's own thread: up to a time, a place in the
 //! software, a text on a console or a record; and looks into between, saves and takes back.
 //!
-//! It is the run that `tactus run` makes of the same system and [`Options`]: where it is paused makes no difference, and
-//! a whole run has the same trace hash.
+//! It is the run that `tactus run` makes of the same system and [`Options`]: where it is paused makes no difference,
+//! and a whole run has the same trace hash.
 
 use std::fmt;
 use std::sync::Arc;
@@ -266,8 +266,8 @@ impl Live {
         })
     }
 
-    /// Whether a VM has written a text behind what was waited for before. `searched`: how much of what is behind that is
-    /// known to be without it.
+    /// Whether a VM has written a text behind what was waited for before. `searched`: how much of what is behind that
+    /// is known to be without it.
     fn hears(&mut self, vm: usize, text: &[u8], searched: &mut usize) -> bool {
         let (Some(heard), Some(journal)) = (self.heard.get_mut(vm), self.journal.vms.get(vm))
         else {

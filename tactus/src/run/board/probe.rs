@@ -108,7 +108,8 @@ impl Place {
         })
     }
 
-    /// Where the function `[VM/]SYMBOL` begins, and its return instructions, those of functions that it jumps to at its end included.
+    /// Where the function `[VM/]SYMBOL` begins, and its return instructions, those of functions that it jumps to at its
+    /// end included.
     ///
     /// # Errors
     /// There is no such function, or it has none; says why.
@@ -227,7 +228,8 @@ enum Exit {
 }
 
 impl Found {
-    /// Its instructions with their addresses, short ones in the lower half of the word; up to the first that is not whole.
+    /// Its instructions with their addresses, short ones in the lower half of the word; up to the first that is not
+    /// whole.
     fn instructions(&self) -> impl Iterator<Item = (u64, u32)> {
         let mut at = 0;
         std::iter::from_fn(move || {
@@ -302,7 +304,8 @@ const fn jal_offset(instruction: u32) -> i32 {
     sign | middle.cast_signed()
 }
 
-/// Immediate of a CJ-type instruction (the same, "Compressed Instruction Formats"): bits 11, 4, 9:8, 10, 6, 7, 3:1, 5 of it.
+/// Immediate of a CJ-type instruction (the same, "Compressed Instruction Formats"): bits 11, 4, 9:8, 10, 6, 7, 3:1, 5
+/// of it.
 fn short_jump_offset(instruction: u32) -> i32 {
     let bit = |from: u32, to: u32| (instruction >> from & 1) << to;
     let value = bit(11, 4)

@@ -8,8 +8,8 @@
 //! counts for the other one. Interrupts one right after the other count as none of the parts. What was before the first
 //! request of a real-time VM does not count: VMs were being started.
 //!
-//! What the region allocator does shows where the hypervisor or a VM reads a virtual device's `STAT`. Its configurations do
-//! not show.
+//! What the region allocator does shows where the hypervisor or a VM reads a virtual device's `STAT`. Its
+//! configurations do not show.
 
 use tactus_accelerators::latency::Costs;
 use tactus_accelerators::{INTERFACES, REGIONS};

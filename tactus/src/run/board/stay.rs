@@ -22,7 +22,8 @@ pub struct Stay {
     pub spent: Spent,
 }
 
-/// All stays of a run, by whom the hart came from and whom it went to: VMs, or [`Worker::Idle`]; and whether an interrupt had begun it.
+/// All stays of a run, by whom the hart came from and whom it went to: VMs, or [`Worker::Idle`]; and whether an
+/// interrupt had begun it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stays {
     between: BTreeMap<(Worker, Worker, bool), Stay>,
@@ -76,7 +77,8 @@ impl Stays {
         self.from = None;
     }
 
-    /// A hart takes a trap: an interrupt or an exception. Whether it is told before or after the turn that it leads to does not matter.
+    /// A hart takes a trap: an interrupt or an exception. Whether it is told before or after the turn that it leads to
+    /// does not matter.
     pub fn trap(&mut self, cycle: u64, hart: u16, interrupt: bool) {
         let hart = self.hart(hart);
         if hart.since.is_none_or(|(since, _)| since == cycle) {
@@ -115,7 +117,8 @@ impl Stays {
         hart.since = None;
     }
 
-    /// Those on the way from one worker to another, if there were any; only those that an interrupt had begun, or had not, where that is said.
+    /// Those on the way from one worker to another, if there were any; only those that an interrupt had begun, or had
+    /// not, where that is said.
     pub fn between(&self, from: &Worker, to: &Worker, interrupted: Option<bool>) -> Option<Stay> {
         [true, false]
             .into_iter()

@@ -1,7 +1,7 @@
 //! Interrupt storms of devices that VMs have: which line stayed up, and how often it interrupted meanwhile.
 //!
-//! The hypervisor lets a device interrupt a real-time vCPU's hart again once in a deferral period at most (protocol I1),
-//! so that a storm takes nothing from others. Who caused one is told by the board, whose interrupt controller sees
+//! The hypervisor lets a device interrupt a real-time vCPU's hart again once in a deferral period at most (protocol
+//! I1), so that a storm takes nothing from others. Who caused one is told by the board, whose interrupt controller sees
 //! that a line is high each time a source is completed.
 
 use tactus_board::devices::Storm;

@@ -1,11 +1,11 @@
 //! QEMU's virtual time, told in its own serial line.
 //!
 //! QEMU has no command that asks for its virtual clock, but its packet dump (`filter-dump`) writes each packet with the
-//! virtual time at which it passed. So the command line adds two networks that no card is on, and that no guest can see. A
-//! packet that is sent to the network `clock` is dumped at once: the question what time it is, and the answer. A packet
-//! that is sent to the network `limit` before the machine starts is held until the virtual time of the run's limit, and
-//! dumped then. The dump goes into the same pipe as the serial line, so that each record stands exactly behind what was
-//! written before that time.
+//! virtual time at which it passed. So the command line adds two networks that no card is on, and that no guest can
+//! see. A packet that is sent to the network `clock` is dumped at once: the question what time it is, and the answer. A
+//! packet that is sent to the network `limit` before the machine starts is held until the virtual time of the run's
+//! limit, and dumped then. The dump goes into the same pipe as the serial line, so that each record stands exactly
+//! behind what was written before that time.
 //!
 //! Records are told from what guests write by a random cookie in the packet.
 
@@ -64,8 +64,8 @@ struct Limit {
 }
 
 impl Limit {
-    /// Whether a machine that has let go of its packet at `time` has reached the limit. One that has switched itself off
-    /// lets go of it as well, and time may have flown before: nothing was left that would have taken any.
+    /// Whether a machine that has let go of its packet at `time` has reached the limit. One that has switched itself
+    /// off lets go of it as well, and time may have flown before: nothing was left that would have taken any.
     fn is_reached(&mut self, time: Nanoseconds) -> bool {
         // Between two answers QEMU sees whether the machine is off, and ends then.
         time.0 >= self.microseconds * 1000 && self.answers(1) && self.answers(2)
@@ -174,8 +174,8 @@ impl Clock {
                 ));
         };
         let dump = |command: &mut Command, name: &str, id: &str| {
-            // A second open file of the same pipe: QEMU makes its own standard output non-blocking, and a dump that would
-            // have to wait gives up.
+            // A second open file of the same pipe: QEMU makes its own standard output non-blocking, and a dump that
+            // would have to wait gives up.
             command.arg("-object").arg(format!(
                 "filter-dump,id={name}-{id},netdev={name},queue=tx,file=/proc/self/fd/1"
             ));

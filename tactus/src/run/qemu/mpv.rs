@@ -1,8 +1,9 @@
 //! Whether QEMU's machine mode can write `mstatus.MPV`.
 //!
-//! The firmware clears the bit when it passes a guest's exception on to the hypervisor (privileged architecture, hypervisor
-//! extension, `mstatus`: MPV is read and written). QEMU 10.0.11 to 10.0.13 and 11.1.3 ignore the write, and the machine goes on in
-//! VS-mode at the hypervisor's trap vector: the guest's first floating-point instruction is where it hangs.
+//! The firmware clears the bit when it passes a guest's exception on to the hypervisor (privileged architecture,
+//! hypervisor extension, `mstatus`: MPV is read and written). QEMU 10.0.11 to 10.0.13 and 11.1.3 ignore the write, and
+//! the machine goes on in VS-mode at the hypervisor's trap vector: the guest's first floating-point instruction is
+//! where it hangs.
 
 use std::io::Write;
 use std::process::{Command, Stdio};

@@ -1,7 +1,8 @@
 //! Types on a console no faster than its guest takes it.
 //!
-//! A VM's UART holds 64 bytes of input, and what comes while it is full is lost, as on a real line. So input is typed in
-//! portions that fit twice, one after the other: the next when the guest has echoed the last, or has had time enough.
+//! A VM's UART holds 64 bytes of input, and what comes while it is full is lost, as on a real line. So input is typed
+//! in portions that fit twice, one after the other: the next when the guest has echoed the last, or has had time
+//! enough.
 
 use std::collections::VecDeque;
 

@@ -16,7 +16,7 @@ pub mod txdata;
 /// Ethernet controller
 ///
 /// A MAC with a buffer for a frame each way. Frames are without check sequence; words have four bytes, the lowest first. It
-/// receives all frames that are whole, whoever they are for.
+/// receives all frames that are whole, whatever their destination.
 #[derive(Eq, PartialEq)]
 pub struct EthernetController<'io, IO = peakrdl_rust::io::PtrIO> {
     ptr: *mut u8,

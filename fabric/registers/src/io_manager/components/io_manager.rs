@@ -24,7 +24,7 @@ pub use _root::components::io_manager::named_types::port_settings as port3;
 
 /// I/O manager
 ///
-/// Which VM may use which device, and what of it. The page of whoever manages the VMs, and no VM's. After reset no
+/// Which VM may use which device, and what of it. The page of the VMs' manager, and no VM's. After reset no
 /// port may use anything. What a port is given changes only while it has no request.
 #[derive(Eq, PartialEq)]
 pub struct IoManager<'io, IO = peakrdl_rust::io::PtrIO> {

@@ -10,7 +10,7 @@ pub mod lost;
 
 /// Mesh's counters
 ///
-/// What has gone over the mesh. The page of whoever measures.
+/// What has gone over the mesh. The page of the software that measures.
 #[derive(Eq, PartialEq)]
 pub struct MeshCounters<'io, IO = peakrdl_rust::io::PtrIO> {
     ptr: *mut u8,

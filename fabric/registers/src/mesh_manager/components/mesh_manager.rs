@@ -37,7 +37,7 @@ pub use _root::components::mesh_manager::named_types::port_settings as port15;
 
 /// Mesh's I/O manager
 ///
-/// Which place of the mesh may use which device, and what of it. The page of whoever manages the VMs, and no VM's. After
+/// Which place of the mesh may use which device, and what of it. The page of the VMs' manager, and no VM's. After
 /// reset no place may use anything. What a port is given changes only while it has no request.
 #[derive(Eq, PartialEq)]
 pub struct MeshManager<'io, IO = peakrdl_rust::io::PtrIO> {

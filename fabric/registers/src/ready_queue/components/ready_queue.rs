@@ -177,7 +177,7 @@ impl<'io, IO: peakrdl_rust::io::RegisterIO> ReadyQueue<'io, IO> {
     /// Access
     ///
     /// Where the doubleword in memory is, and what is done with it. Each write of the lowest byte begins
-    /// anew, also after an error. Written while a read or write of memory is under way, it counts from when that is over.
+    /// again, also after an error. Written while a read or write of memory is under way, it counts from when that is over.
     #[inline(always)]
     #[must_use]
     pub const fn access(&self) -> peakrdl_rust::reg::Reg<'io, access::Access, IO> {
@@ -222,7 +222,7 @@ impl<'io, IO: peakrdl_rust::io::RegisterIO> ReadyQueue<'io, IO> {
     /// Refusal
     ///
     /// The first write to the page that was refused since this was last forgotten. A write is posted, so that
-    /// nobody waits for its answer. Without `valid` the rest means nothing.
+    /// no hart waits for its answer. Without `valid` the rest means nothing.
     #[inline(always)]
     #[must_use]
     pub const fn refusal(&self) -> peakrdl_rust::reg::Reg<'io, refusal::Refusal, IO> {

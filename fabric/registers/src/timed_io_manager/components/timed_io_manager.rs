@@ -10,7 +10,7 @@ pub mod size;
 
 /// Timed I/O manager
 ///
-/// Which VM has which pin. The page of whoever manages the VMs, and no VM's.
+/// Which VM has which pin. The page of the VMs' manager, and no VM's.
 #[derive(Eq, PartialEq)]
 pub struct TimedIoManager<'io, IO = peakrdl_rust::io::PtrIO> {
     ptr: *mut u8,
@@ -97,7 +97,7 @@ impl<'io, IO: peakrdl_rust::io::RegisterIO> TimedIoManager<'io, IO> {
     /// Pins
     ///
     /// A word for each pin, written as a whole: bits 5:0 are the VM that has it; bit 31 is set where it is a VM's,
-    /// and a pin that is nobody's is low. Pin p carries line p modulo 8 of its VM. A word of a pin or a VM
+    /// and a pin that is no VM's is low. Pin p carries line p modulo 8 of its VM. A word of a pin or a VM
     /// that there is not, and one that gives a line a second pin, are refused with an error.
     #[inline(always)]
     #[must_use]

@@ -215,9 +215,9 @@ static bool is_called(const char *node, const char *name)
 }
 
 /*
- * The cells of a property of the node that is called so; of several such nodes, the one whose `key` (if any) begins with the
- * cell `wanted`. Properties come before a node's children, and a node's name cannot be told from its siblings' before it, so
- * that one pass over the nodes does.
+ * The cells of a property of the node that is called so; of several such nodes, the one whose `key` (if any) begins
+ * with the cell `wanted`. Properties come before a node's children, and a node's name cannot be told from its siblings'
+ * before it, so that one pass over the nodes does.
  */
 static const void *devicetree_property(const char *name, const char *key, uint32_t wanted, const char *property,
                                        uint32_t *size)

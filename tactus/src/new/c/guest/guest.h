@@ -1,6 +1,7 @@
 /*
- * Console, records, time, interrupts and channels of a guest, in a Tactus VM and natively under OpenSBI on QEMU's `virt`.
- * For one vCPU. Interrupts are taken in wait_for_interrupt() only, so no other code has to be protected from them.
+ * Console, records, time, interrupts and channels of a guest, in a Tactus VM and natively under OpenSBI on QEMU's
+ * `virt`. For one vCPU. Interrupts are taken in wait_for_interrupt() only, so no other code has to be protected from
+ * them.
  */
 #ifndef GUEST_H
 #define GUEST_H
@@ -72,7 +73,9 @@ void wait_for_interrupt(void);
 
 /* ----- The devicetree */
 
-/* A property's first 32-bit cell, of the first node with this name, with or without `@address`. False: there is none. */
+/*
+ * A property's first 32-bit cell, of the first node with this name, with or without `@address`. False: there is none.
+ */
 bool devicetree_cell(const char *node, const char *property, uint32_t *value);
 
 /* ----- Channels */

@@ -1,6 +1,7 @@
 //! @NAME@, a guest of Tactus: prints, measures how late timer interrupts are, and talks with another VM by a channel.
 //!
-//! `system.toml` runs this program in two VMs, one at each end of a channel. The first end asks, the second one answers.
+//! `system.toml` runs this program in two VMs, one at each end of a channel. The first end asks, the second one
+//! answers.
 #![no_std]
 #![no_main]
 
@@ -67,7 +68,8 @@ fn beat() {
     }
 }
 
-/// Sleeps until `condition` holds. Interrupts are off while it is evaluated: one that arrives before the wait ends it at once.
+/// Sleeps until `condition` holds. Interrupts are off while it is evaluated: one that arrives before the wait ends it
+/// at once.
 fn wait_until(mut condition: impl FnMut() -> bool) {
     trap::disable_interrupts();
     while !condition() {

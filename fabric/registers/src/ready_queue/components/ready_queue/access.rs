@@ -6,7 +6,7 @@ use super::_root; // alias to root module of generated code
 /// Access
 ///
 /// Where the doubleword in memory is, and what is done with it. Each write of the lowest byte begins
-/// anew, also after an error. Written while a read or write of memory is under way, it counts from when that is over.
+/// again, also after an error. Written while a read or write of memory is under way, it counts from when that is over.
 #[repr(transparent)]
 #[derive(Copy, Clone, Eq, PartialEq)]
 pub struct Access(u32);

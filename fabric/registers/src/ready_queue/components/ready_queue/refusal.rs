@@ -6,7 +6,7 @@ use super::_root; // alias to root module of generated code
 /// Refusal
 ///
 /// The first write to the page that was refused since this was last forgotten. A write is posted, so that
-/// nobody waits for its answer. Without `valid` the rest means nothing.
+/// no hart waits for its answer. Without `valid` the rest means nothing.
 #[repr(transparent)]
 #[derive(Copy, Clone, Eq, PartialEq)]
 pub struct Refusal(u32);

@@ -99,7 +99,7 @@ impl Command {
 
     /// release_region
     ///
-    /// Switch to Idle: leave the region to whoever wants it.
+    /// Switch to Idle: leave the region to the client that wants it.
     #[inline(always)]
     pub fn set_release_region(&mut self, val: bool) {
         let val = val as u32;

@@ -6,7 +6,7 @@ use super::_root; // alias to root module of generated code
 /// Pins
 ///
 /// A word for each pin, written as a whole: bits 5:0 are the VM that has it; bit 31 is set where it is a VM's,
-/// and a pin that is nobody's is low. Pin p carries line p modulo 8 of its VM. A word of a pin or a VM
+/// and a pin that is no VM's is low. Pin p carries line p modulo 8 of its VM. A word of a pin or a VM
 /// that there is not, and one that gives a line a second pin, are refused with an error.
 #[derive(Eq, PartialEq)]
 pub struct Pins<'io, IO = peakrdl_rust::io::PtrIO> {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fetches the chart library of the report's page from npm, in the version that is named here, checks its hash, and puts its
-# files beside this script. To go to another version: change both lines, run this, and look at the page's tests.
+# Fetches the chart library of the report's page from npm, in the version that is named here, checks its hash, and puts
+# its files beside this script. To go to another version: change both lines, run this, and look at the page's tests.
 #
 # usage: update.sh
 set -euo pipefail
