@@ -26,7 +26,7 @@ readonly out=$TACTUS_BUILD/debian
 readonly manifest=$out/manifest.txt made=$out/fingerprint root=$out/root
 # Of the disk. 500 MB are used.
 readonly mib=2048
-# Seconds of the host for the second stage. It takes 15 minutes of a core: past this it hangs, or the machine is
+# Seconds of the host for the second stage. It takes some seven minutes of a core: past this it hangs, or the machine is
 # overloaded.
 readonly patience=7200
 
@@ -140,7 +140,7 @@ main() {
     fi
     count=$(locked debian | wc -l)
     bytes=$(locked debian | awk '{ bytes += $7 } END { print bytes }')
-    say "making Debian's root file system of $count packages, $((bytes / 1000000)) MB to download where they are not there yet; it takes a quarter of an hour of a core"
+    say "making Debian's root file system of $count packages, $((bytes / 1000000)) MB to download where they are not there yet; it takes some seven minutes of a core"
     watched "getting Debian's packages" "$out/packages.log" get_packages || fail \
         "Debian's packages could not be had (above; whole log: $out/packages.log)" \
         "Once that is cured, run \`setup/debian.sh\` again; what has arrived is not fetched twice." \
