@@ -56,6 +56,52 @@ fn a_copy_goes_on_as_the_board_that_it_is_of() {
     assert!(first.x(0, 10) > second.x(0, 10));
 }
 
+/// Memory is shared until it is written: by the board that is copied, by its copies, and by theirs; and again when so much
+/// has been written that all of it is frozen once more.
+#[test]
+fn copies_of_copies_have_memories_of_their_own() {
+    const PAGES: u64 = 256;
+    let page = |number: u64| BASE + number * 4096;
+    let fill = |board: &mut Board, pages: std::ops::Range<u64>, value: u64| {
+        for number in pages {
+            board
+                .write(page(number), &value.to_le_bytes())
+                .expect("memory");
+        }
+    };
+    let has = |board: &Board| -> Vec<u64> {
+        (0..PAGES).map(|number| word(board, page(number))).collect()
+    };
+    let mut boards = vec![board()];
+    fill(&mut boards[0], 1..PAGES, 1);
+    let mut wanted = vec![has(&boards[0])];
+    for round in 2..40_u64 {
+        let (from, of) = ((round * 7 % boards.len() as u64) as usize, boards.len());
+        let mut copy = board();
+        fill(&mut copy, round..PAGES, 1000 + round);
+        copy.copy_from(&mut boards[from]).expect("a board like it");
+        assert!(
+            copy.snapshot() == boards[from].snapshot(),
+            "copy {of} of {from}"
+        );
+        boards.push(copy);
+        wanted.push(wanted[from].clone());
+        // Now a few pages, now nearly all: of the copy and of another board.
+        let few = 1..1 + round % 5 * PAGES / 5;
+        for (at, board) in [(of, round), (round as usize * 3 % of, 100 + round)] {
+            fill(&mut boards[at], few.clone(), board);
+            wanted[at] = has(&boards[at]);
+            assert!(
+                few.clone()
+                    .all(|number| wanted[at][number as usize] == board)
+            );
+        }
+    }
+    for (at, (board, wanted)) in boards.iter().zip(&wanted).enumerate() {
+        assert_eq!(has(board), *wanted, "board {at}");
+    }
+}
+
 #[test]
 fn a_board_that_is_another_one_is_refused() {
     let profile = Profile::named("mpsoc").expect("a profile");

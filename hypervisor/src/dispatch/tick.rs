@@ -1,7 +1,6 @@
 //! The hart's timer: releases of real-time vCPUs, ends of budgets and slices. Protocol T1 (`hart/timer.rs`).
 
 use super::deferred;
-use crate::arch;
 use crate::hart::context::HartCtx;
 use crate::sched::wake;
 use crate::system::system;

@@ -367,7 +367,7 @@ fn end_io(page: u64) {
 pub fn notify_room(cx: &mut HartCtx, streams: console::Room) {
     for stream in bits(streams) {
         if let Some(vm) = stream.checked_sub(1).and_then(|vm| system().vms.get(vm)) {
-            vm.with_uart(cx, &mut Vuart::room);
+            vm.with_uart(cx, Vuart::room);
         }
     }
 }
