@@ -65,7 +65,7 @@ fn schedule() -> [String; HARTS] {
         // The real-time queue preempts, and a preempted best-effort vCPU is queued again.
         for hart in &mut harts {
             let key = |handle: Handle| accounts[usize::from(handle)].2.deadline();
-            let limit = hart.real_time.map_or(u64::MAX, |h| key(h) - 1);
+            let limit = hart.real_time.map_or(u64::MAX - 1, |h| key(h) - 1);
             if let Some(next) = hart.ready.pop_until(limit)
                 && let Some(before) = hart.real_time.replace(next)
             {
