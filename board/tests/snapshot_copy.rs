@@ -56,8 +56,8 @@ fn a_copy_goes_on_as_the_board_that_it_is_of() {
     assert!(first.x(0, 10) > second.x(0, 10));
 }
 
-/// Memory is shared until it is written: by the board that is copied, by its copies, and by theirs; and again when so much
-/// has been written that all of it is frozen once more.
+/// Memory is shared until it is written: by the board that is copied, by its copies, and by theirs; and again when so
+/// much has been written that all of it is frozen once more.
 #[test]
 fn copies_of_copies_have_memories_of_their_own() {
     const PAGES: u64 = 256;
