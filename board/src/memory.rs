@@ -77,6 +77,15 @@ impl Range {
         }
     }
 
+    /// The page of this number.
+    fn page(&self, number: u32) -> &[u8] {
+        // Safety: a page of the mapping, which lasts as long as its memory; that is borrowed.
+        unsafe {
+            let first = self.host.add(number as usize * PAGE as usize);
+            std::slice::from_raw_parts(first, PAGE as usize)
+        }
+    }
+
     #[inline]
     fn address(&self, host: *mut u8) -> Option<u64> {
         let offset = (host as u64).wrapping_sub(self.host as u64);
@@ -235,7 +244,9 @@ impl Memory {
 
     /// Freezes what the main memory holds.
     fn freeze(&mut self) -> io::Result<Arc<Frozen>> {
-        let pages = self.given_of_main();
+        let mut pages = self.given_of_main();
+        // Where the host does not tell which pages it has given, most of them are zero.
+        pages.retain(|page| self.main.page(*page) != [0; PAGE as usize]);
         let file = File::from(memfd_create("tactus memory", MemfdFlags::CLOEXEC)?);
         file.set_len(self.main.place.size)?;
         for run in pages.chunk_by(|page, next| page + 1 == *next) {
