@@ -357,6 +357,7 @@ fn the_live_page_works_in_a_browser() {
     write("later.html", &later);
     write("ended.html", &ended);
     write("ch.toml", &channel_campaign());
+    // It goes on for longer than a browser takes to start.
     let mut campaign = Command::new(env!("CARGO_BIN_EXE_tactus"))
         .args([
             "faults",
@@ -364,7 +365,7 @@ fn the_live_page_works_in_a_browser() {
             "--page",
             "real.html",
             "--runs",
-            "30",
+            "120",
             "-j",
             "1",
         ])
