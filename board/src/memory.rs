@@ -77,13 +77,11 @@ impl Range {
         }
     }
 
-    /// The page of this number.
-    fn page(&self, number: u32) -> &[u8] {
-        // Safety: a page of the mapping, which lasts as long as its memory; that is borrowed.
-        unsafe {
-            let first = self.host.add(number as usize * PAGE as usize);
-            std::slice::from_raw_parts(first, PAGE as usize)
-        }
+    /// So many pages from the one of this number on.
+    const fn pages(&self, first: u32, count: usize) -> &[u8] {
+        let (offset, length) = (first as usize * PAGE as usize, count * PAGE as usize);
+        // Safety: pages of the mapping, which lasts as long as its memory; that is borrowed.
+        unsafe { std::slice::from_raw_parts(self.host.add(offset), length) }
     }
 
     #[inline]
@@ -246,17 +244,12 @@ impl Memory {
     fn freeze(&mut self) -> io::Result<Arc<Frozen>> {
         let mut pages = self.given_of_main();
         // Where the host does not tell which pages it has given, most of them are zero.
-        pages.retain(|page| self.main.page(*page) != [0; PAGE as usize]);
+        pages.retain(|page| self.main.pages(*page, 1) != [0; PAGE as usize]);
         let file = File::from(memfd_create("tactus memory", MemfdFlags::CLOEXEC)?);
         file.set_len(self.main.place.size)?;
         for run in pages.chunk_by(|page, next| page + 1 == *next) {
-            let offset = u64::from(run[0]) * PAGE;
-            // Safety: pages of this memory, which is borrowed mutably.
-            let bytes = unsafe {
-                let first = self.main.host.add(offset as usize);
-                std::slice::from_raw_parts(first, run.len() * PAGE as usize)
-            };
-            file.write_all_at(bytes, offset)?;
+            let bytes = self.main.pages(run[0], run.len());
+            file.write_all_at(bytes, u64::from(run[0]) * PAGE)?;
         }
         map(&file, &self.main)?;
         let frozen = Arc::new(Frozen { file, pages });

@@ -38,6 +38,9 @@ pub enum SnapshotError {
     /// It is of another board.
     #[error("the snapshot is of another board: {0}")]
     OtherBoard(String),
+    /// The host has no memory for a copy of another board's.
+    #[error("the host has no memory for a copy: {0}")]
+    Host(#[from] std::io::Error),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -154,12 +157,12 @@ impl Board {
     ///
     /// # Errors
     ///
-    /// As of [`restore`](Self::restore).
+    /// As of [`restore`](Self::restore); or the host has no memory for a copy.
     pub fn copy_from(&mut self, other: &mut Self) -> Result<(), SnapshotError> {
         let state = other.state(Vec::new());
         self.check(&state, &[])?;
-        let copied = self.machine.memory.copy_from(&mut other.machine.memory);
-        copied.map_err(|error| SnapshotError::Damaged(format!("the host: {error}")))?;
+        let memory = &mut self.machine.memory;
+        memory.copy_from(&mut other.machine.memory)?;
         self.take(state)
     }
 
