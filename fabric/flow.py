@@ -861,7 +861,7 @@ def main():
     jobs = {"lint": lambda: lint_jobs(blocks) + lint_design_jobs(designs),
             "test": lambda: test_jobs(blocks, arguments.seed, arguments.waves, arguments.quick),
             "prove": lambda: proof_jobs(blocks, arguments.extent),
-            "mutate": lambda: mutate_jobs(blocks, arguments.seed, arguments.count, run_test),
+            "mutate": lambda: mutate_jobs(blocks, arguments.seed, arguments.count, run_test, read_blocks()),
             "synth": lambda: synth_jobs(blocks)}[arguments.what]()
     begin = time.monotonic()
     begin_within = getattr(arguments, "begin_within", None)

@@ -27,7 +27,8 @@ def sites(text):
     found, at = [], 0
     for line in text.splitlines(keepends=True):
         code = line.split("//")[0]
-        if at > body and not re.match(r"\s*(localparam|typedef|function|`|for \(|module|import|assert)", code):
+        # A reset that does not suit the sensitivity list is no design.
+        if at > body and not re.match(r"\s*(localparam|typedef|function|`|for \(|module|import|assert|if \(!rst_ni)", code):
             for pattern, new in CHANGES:
                 for match in re.finditer(pattern, code):
                     begin, end = at + match.start(), at + match.end()
@@ -61,12 +62,19 @@ def mutants(block, seed, count):
         yield source, number + 1, text.splitlines()[number].strip(), changed.splitlines()[number].strip(), changed
 
 
-def mutate_jobs(blocks, seed, count, run_test):
+def tested(block, every_block):
+    """The block whose tests try this one: itself, or else the smallest that uses it and has tests."""
+    with_tests = [other for other in every_block if other.tests and set(block.own) <= set(other.sources)]
+    return block if block.tests else min(with_tests, key=lambda other: len(other.sources), default=block)
+
+
+def mutate_jobs(blocks, seed, count, run_test, every_block):
     judged = tomllib.loads(SURVIVORS.read_text()).get("survivor", [])
     known = {(s["file"], s["old"], s["new"], s["occurrence"]) for s in judged}
     jobs = []
     for block in blocks:
-        if not block.proofs and not block.tests:
+        tester = tested(block, every_block)
+        if not block.proofs and not tester.tests:
             continue
         for n, (source, line, old, new, text) in enumerate(mutants(block, seed, count)):
             name = source.relative_to(FABRIC).as_posix()
@@ -74,38 +82,52 @@ def mutate_jobs(blocks, seed, count, run_test):
             same = [at for at, other in enumerate(source.read_text().splitlines(), 1) if other.strip() == old]
             judgement = (name, old, new, same.index(line) + 1) in known
             jobs.append(Job(f"mutate {block.name} {seed} {n}",
-                            lambda f, b=block, s=source, t=text, w=what, j=judgement: run_mutant(f, b, s, t, w, j, run_test),
-                            [*block.sources, *(s for p in block.proofs for s in p.sources)],
+                            lambda f, b=block, r=tester, s=source, t=text, w=what, j=judgement:
+                                run_mutant(f, b, r, s, t, w, j, run_test),
+                            [*tester.sources, *block.sources, *(s for p in block.proofs for s in p.sources)],
                             {"what": what, "text": text, "judged": judgement}, code=[*CODE, FABRIC / "mutate.py"]))
     return jobs
 
 
-def run_mutant(folder, block, source, text, what, judged, run_test):
-    """Returns what notices the mutant; fails where nothing does and it has not been judged."""
+def run_mutant(folder, block, tester, source, text, what, judged, run_test):
+    """Returns what notices the mutant; fails where nothing does and it has not been judged. `tester`: whose tests try
+    the block.
+    """
     changed = folder / source.name
     changed.write_text(text)
-    mutant = replace(block, sources=[changed if s == source else s for s in block.sources])
-    # Quick proofs first, then tests.
-    for proof in sorted((p for p in block.proofs if not p.long), key=lambda p: p.depth):
+
+    def with_mutant(sources):
+        return [changed if s == source else s for s in sources]
+
+    # Quick proofs first, then tests, and of long proofs what they find from reset.
+    def counterexample(proof):
         where = folder / proof.name
         where.mkdir()
-        sources = [*mutant.sources, *proof.sources]
+        sources = [*with_mutant(block.sources), *proof.sources]
         _, out = symbiyosys(where, proof, sources, proof.abstract, "bmc", proof.depth, "fail", "", "--keep-going")
-        if failed(out):
-            return {"noticed": f"proof {proof.name}: {', '.join(sorted(failed(out))[:3])}"}
+        return where, sources, sorted(failed(out))[:3]
+
+    for proof in sorted((p for p in block.proofs if not p.long), key=lambda p: p.depth):
+        where, sources, fails = counterexample(proof)
+        if fails:
+            return {"noticed": f"proof {proof.name}: {', '.join(fails)}"}
         try:
             prove(where, proof, sources)
         except Failure as failure:
             return {"noticed": f"proof {proof.name}: {str(failure).splitlines()[0]}"}
-    for test in block.tests:
+    for test in tester.tests:
         where = folder / test.name
         where.mkdir()
-        sources = [*mutant.sources, *test.sources]
+        sources = [*with_mutant(tester.sources), *test.sources]
         try:
-            run_test(where, {"sources": sources, "top": test.top, "parameters": {**block.parameters, **test.parameters},
+            run_test(where, {"sources": sources, "top": test.top, "parameters": {**tester.parameters, **test.parameters},
                              "module": test.module, "seed": 1, "waves": False})
         except Failure:
-            return {"noticed": f"test {test.name}"}
+            return {"noticed": f"test {test.name} of {tester.name}"}
+    for proof in (p for p in block.proofs if p.long):
+        fails = counterexample(proof)[2]
+        if fails:
+            return {"noticed": f"proof {proof.name}: {', '.join(fails)}"}
     if judged:
         return {"noticed": "nothing; judged in survivors.toml"}
     raise Failure(f"{what}: no proof and no test of {block.name} notices it. Strengthen one, or judge it in "

@@ -74,6 +74,9 @@ module region_owner_formal (
     state_q              <= state;
 
     begin_in_reset: assume (rst_ni == began_q);
+    if (rst_ni && !$past(rst_ni)) begin
+      none_refused: assert (!page_refused);
+    end
     if (rst_ni && $past(rst_ni)) begin
       page_masked: assert (!any_q || !owned_q || page_refused);
       page_told: assert (!(page_q == 5'b00010 && !owned_q && !page_refused)
