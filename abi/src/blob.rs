@@ -15,7 +15,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// First eight bytes of a blob.
 pub const MAGIC: [u8; 8] = *b"TACTUS\0\x1a";
 /// Version of this layout; the hypervisor refuses any other.
-pub const VERSION: u32 = 16;
+pub const VERSION: u32 = 17;
 /// A budget is no less than so many times [`Header::interrupt_ticks`]: an interrupt that is under way when a job gets
 /// the hart is charged to it, and less would be left of a smaller budget than it may lack.
 pub const LEAST_BUDGET: u64 = 2;
@@ -370,6 +370,9 @@ pub struct Vcpu {
     /// At most so many ticks before its timer goes off it gets its hart, if it waits for that; 0: then. Only of a
     /// real-time vCPU; at most [`limit::LEAD_TICKS`].
     pub lead: u64,
+    /// Of a real-time one: so many ticks lie between two interrupts of its hart that signals for it cause while another
+    /// real-time vCPU runs there; at least 1. Of a best-effort one: zero.
+    pub interrupt_distance: u64,
 }
 
 /// Bits of [`Region::flags`].

@@ -184,8 +184,6 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     // Safety: the tool gives the controller to no guest.
     let plic = (blob.header.plic_base != 0).then(|| unsafe { Plic::new(blob.header.plic_base) });
     let thresholds = plic.filter(|_| blob.header.separation != 0);
-    let overheads = &blob.header.overheads;
-    let deferral_ticks = overheads.service_period.max(ticks(&blob, HOLD_US));
     let harts = arena.slice(blob.harts.len(), |index| {
         let config = &Table::new(blob.harts)[index];
         let stack = stacks - STACK_SIZE * index as u64;
@@ -214,7 +212,6 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             by_deadline,
             role,
         )
-        .deferring(deferral_ticks)
     })?;
     let text_ticks = ticks(&blob, TEXT_US);
     let contexts = arena.slice(blob.harts.len(), |index| {

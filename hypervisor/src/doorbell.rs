@@ -40,7 +40,7 @@ impl Doorbell {
     #[cold]
     pub fn regrant(&self) {
         if let Some(listener) = self.listener() {
-            listener.defer_interrupts(0, 0);
+            listener.set_interrupts_from(0);
         }
     }
 

@@ -73,8 +73,6 @@ pub struct Hart {
     inbox: Apart<Inbox>,
     /// Time without a vCPU, in ticks.
     pub idle_ticks: AtomicU64,
-    /// The shortest time between two pieces of deferred work while a real-time vCPU runs here, in ticks.
-    pub deferral_ticks: u64,
 }
 
 /// What other harts have sent.
@@ -107,7 +105,6 @@ impl Hart {
             id,
             wires,
             shared,
-            deferral_ticks: 0,
             by_deadline,
             role,
             awaiting_idle_instant: AtomicBool::new(false),
@@ -120,14 +117,6 @@ impl Hart {
                 posts: Array([const { AtomicU64::new(0) }; INBOX_WORDS]),
             }),
             idle_ticks: AtomicU64::new(0),
-        }
-    }
-
-    /// The same, with the shortest time between two pieces of deferred work.
-    pub const fn deferring(self, deferral_ticks: u64) -> Self {
-        Self {
-            deferral_ticks,
-            ..self
         }
     }
 
@@ -162,10 +151,10 @@ impl Hart {
     /// Whether news of a vCPU at home here, or a device of its VM, may interrupt the hart.
     ///
     /// **Protocol I1, interrupts between harts.** While a real-time vCPU runs on a shared hart, each real-time vCPU at
-    /// home there is the cause of at most one interrupt in a deferral period, from any number of senders; admission
-    /// counts these interrupts. Earlier signals stay posted: the hart handles them with its deferred work, or when it
-    /// runs no real-time vCPU any more. Doorbells that are rung, and device interrupts that are completed, too early
-    /// are kept with the VM, and [`signal::EARLY`] is posted. A signal that a VM sends to itself while one of its vCPUs
+    /// home there is the cause of at most one interrupt in its interrupt distance, from any number of senders;
+    /// admission counts these interrupts. Earlier signals stay posted: the hart handles them with its deferred work, or
+    /// when it runs no real-time vCPU any more. Doorbells that are rung, and device interrupts that are completed, too
+    /// early are kept with the VM, and [`signal::EARLY`] is posted. A signal that a VM sends to itself while one of its vCPUs
     /// has the hart costs the budget of that vCPU and no other VM's, and is not limited. `counts`: an interrupt follows
     /// at once, which the vCPU that runs is credited if it is not its own VM's.
     #[inline(always)]
@@ -184,7 +173,7 @@ impl Hart {
         if own {
             return true;
         }
-        let granted = vcpu.may_interrupt(arch::now(), self.deferral_ticks);
+        let granted = vcpu.may_interrupt(arch::now());
         // Before the interrupt: the hart finds it counted.
         self.interrupts
             .fetch_add(u32::from(granted & counts), Ordering::Relaxed);

@@ -207,6 +207,9 @@ pub struct Vcpu {
     pub criticality: Criticality,
     /// How long before its deadline it gets its hart at most, in ticks; 0: at its deadline.
     pub lead: u64,
+    /// Of a real-time one, the least time in ticks between two interrupts of its hart that signals for it cause while
+    /// another real-time vCPU runs there. Of a best-effort one: zero.
+    pub interrupt_distance: u64,
     /// The cache lines that it uses soon after its timer has woken it; perhaps none.
     pub warm: Vec<WarmRange>,
 }

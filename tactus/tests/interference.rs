@@ -19,6 +19,12 @@ const JOBS: u64 = 100;
 /// done. Asserts its promise; returns how many doorbells it has taken.
 #[track_caller]
 fn victim_is_unharmed(on: On, noise: &str, listen: &str) -> f64 {
+    victim_with_is_unharmed(on, noise, listen, "")
+}
+
+/// As [`victim_is_unharmed`], with these lines in the victim's vCPU.
+#[track_caller]
+fn victim_with_is_unharmed(on: On, noise: &str, listen: &str, lines: &str) -> f64 {
     let system = std::fs::read_to_string(root().join("systems/interference.toml"));
     let mut system = system.expect("the system is there");
     for (from, to) in [
@@ -27,6 +33,10 @@ fn victim_is_unharmed(on: On, noise: &str, listen: &str) -> f64 {
             format!("jobs={JOBS} listen={listen}\""),
         ),
         ("noise=ring", format!("noise={noise}")),
+        (
+            "budget = \"400us\"\n",
+            format!("budget = \"400us\"\n{lines}"),
+        ),
     ] {
         assert!(system.contains(from), "{from}");
         system = system.replacen(from, &to, 1);
@@ -66,6 +76,21 @@ fn rings(on: On) {
         let doorbells = victim_is_unharmed(on, noise, "unmasked");
         let expected = JOBS as f64..=4.0 * JOBS as f64;
         assert!(expected.contains(&doorbells), "{noise}: {doorbells}");
+    }
+}
+
+/// With an interrupt distance of its own the victim gets a doorbell as often as that while its job runs, and while it
+/// waits; no more, and its job still takes no longer.
+fn rings_at_a_distance(on: On) {
+    let distance = "interrupt_distance = \"150us\"\n";
+    for noise in ["ring", "notify"] {
+        let usual = victim_is_unharmed(on, noise, "unmasked");
+        let doorbells = victim_with_is_unharmed(on, noise, "unmasked", distance);
+        let expected = usual + 0.8 * JOBS as f64..=9.0 * JOBS as f64;
+        assert!(
+            expected.contains(&doorbells),
+            "{noise}: {doorbells}, without {usual}"
+        );
     }
 }
 
@@ -185,9 +210,10 @@ fn counters_are_closed() {
 on_board!(
     silence,
     rings,
+    rings_at_a_distance,
     rings_of_another,
     reservations,
     line_that_stays_up,
     enable_that_toggles,
 );
-in_weak_memory!(; rings, rings_of_another, line_that_stays_up, enable_that_toggles);
+in_weak_memory!(; rings, rings_at_a_distance, rings_of_another, line_that_stays_up, enable_that_toggles);

@@ -132,6 +132,7 @@ impl<'a> Blob<'a> {
                     || vcpu.more > vcpu.deadline - vcpu.budget
                     || vcpu.lead > limit::LEAD_TICKS
                     || (vcpu.lead != 0 && (class != Class::RealTime || made_later))
+                    || (vcpu.interrupt_distance != 0) != (class == Class::RealTime)
                 {
                     return Err(Error::Table("a vCPU's fields out of range"));
                 }

@@ -17,8 +17,8 @@ use tactus_policy::schedule::{self, SliceEnd};
 pub fn do_deferred_work(cx: &mut HartCtx, now: u64) {
     let real_time = cx.local.runs_shared_rt();
     if real_time {
-        let deferral_ticks = cx.local.hart.deferral_ticks;
-        cx.local.timer.set_deferred_at(now + deferral_ticks);
+        let deferral_period = system().blob.header.overheads.service_period;
+        cx.local.timer.set_deferred_at(now + deferral_period);
         if let Some(held) = cx.local.soft_affine.take() {
             run_queue::end_affinity(cx, held);
         }

@@ -120,6 +120,7 @@ impl Vcpu {
                 [config.period, config.budget, config.deadline],
             ),
             signals: AtomicU32::new(0),
+            interrupt_distance: config.interrupt_distance,
             interrupts_from: AtomicU64::new(0),
             page: Page::none(),
             external: Apart(AtomicBool::new(false)),
@@ -217,10 +218,10 @@ impl Vcpu {
     }
 
     /// Grants a signal for it an interrupt of a hart that runs a real-time vCPU (protocol I1), to one of several
-    /// senders and once in a deferral period.
+    /// senders and once in its interrupt distance.
     #[inline(always)]
-    pub fn may_interrupt(&self, now: u64, deferral_ticks: u64) -> bool {
-        let (interrupts_from, until) = (self.interrupts_from(), now + deferral_ticks);
+    pub fn may_interrupt(&self, now: u64) -> bool {
+        let (interrupts_from, until) = (self.interrupts_from(), now + self.interrupt_distance);
         let from = interrupts_from.load(Ordering::Relaxed);
         // Only the number of interrupts depends on it: no order of other accesses does.
         let mark =
@@ -233,10 +234,9 @@ impl Vcpu {
         self.signals() & bits != 0 && self.take_signals(bits) & bits != 0
     }
 
-    /// Its hart handles what was sent too early: the next interrupt comes a deferral period later (protocol I1).
-    pub fn defer_interrupts(&self, now: u64, deferral_ticks: u64) {
-        self.interrupts_from()
-            .store(now + deferral_ticks, Ordering::Relaxed);
+    /// Signals for it may cause the next interrupt at that time, in ticks (protocol I1).
+    pub fn set_interrupts_from(&self, at: u64) {
+        self.interrupts_from().store(at, Ordering::Relaxed);
     }
 
     /// Whether it is to stop.

@@ -221,7 +221,7 @@ fn deferral_period(judge: &mut Judge<'_>, profile: &mut Profile) {
 }
 
 /// Whether a time is in its range; noted when it is not. `default`: what leaving it out is for.
-fn in_range(
+pub(super) fn in_range(
     judge: &mut Judge<'_>,
     time: &At<Nanoseconds>,
     what: &str,

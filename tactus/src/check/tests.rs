@@ -1029,6 +1029,39 @@ fn a_system_has_its_own_deferral_period() {
     }
 }
 
+/// A vCPU's own interrupt distance is what admission counts its interrupts by, and what the hypervisor keeps.
+#[test]
+fn a_vcpu_has_its_own_interrupt_distance() {
+    let files = files();
+    let own = |distance: &str| {
+        let line = format!("budget = \"5ms\"\ninterrupt_distance = \"{distance}\"");
+        let text = SHARED.replacen("budget = \"5ms\"", &line, 1);
+        assert_ne!(text, SHARED);
+        judge_text("distance.toml", text, files.path())
+    };
+    let interrupts = |verdict: &Verdict| {
+        let guarantee = verdict.guarantee.as_ref().expect("it is judged");
+        guarantee.interrupts
+    };
+    let without = judge_text("distance.toml", SHARED.to_owned(), files.path());
+    // The deferral period is 500 us; the VM has a vCPU and four sources of interrupts.
+    for (distance, more) in [("500us", 0), ("499us", 5), ("250us", 5), ("120us", 20)] {
+        let verdict = own(distance);
+        assert_eq!(
+            interrupts(&verdict),
+            interrupts(&without) + more,
+            "{distance}"
+        );
+    }
+    for (name, distance) in [
+        ("distance-long", "501us"),
+        ("distance-short", "9us"),
+        ("distance-often", "10us"),
+    ] {
+        insta::assert_snapshot!(name, render(&own(distance), files.path()));
+    }
+}
+
 /// A bound rests on the manager's reservation.
 #[test]
 fn the_manager_needs_a_reservation_that_suffices() {

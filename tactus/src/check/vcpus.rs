@@ -7,14 +7,17 @@ use tactus_policy::reservation::Kind;
 use super::ahead;
 use super::criticality;
 use super::judge::Judge;
-use super::platform::Platform;
+use super::platform::{Platform, in_range};
 use super::reservation::{self, Times};
-use crate::config::{At, Class, Vcpu};
+use crate::config::{At, Class, Nanoseconds, Vcpu};
 use crate::plan;
 use crate::problem::{Code, Problem, count};
 
 /// Highest priority.
 const PRIORITY_MAX: u32 = 255;
+
+/// Least interrupt distance: some interrupts of a hart take longer.
+const INTERRUPT_DISTANCE_MIN: Nanoseconds = Nanoseconds(10_000);
 
 /// How many harts the system uses, and how many its platform can have.
 #[derive(Clone, Copy)]
@@ -204,6 +207,7 @@ fn check_one(
             kind: Kind::Server,
             criticality: Criticality::NONE,
             lead: 0,
+            interrupt_distance: 0,
             warm: Vec::new(),
         });
     }
@@ -240,6 +244,9 @@ fn check_one(
     };
     let criticality = criticality::check(judge, platform, vcpu, title, reservation, kind)?;
     let lead = ahead::check(judge, platform, vcpu, title, reservation)?;
+    let interrupt_distance = platform.map_or(Some(0), |platform| {
+        interrupt_distance(judge, platform, vcpu, title)
+    })?;
     Some(plan::Vcpu {
         class,
         priority: priority?,
@@ -248,6 +255,7 @@ fn check_one(
         kind,
         criticality,
         lead,
+        interrupt_distance,
         warm: Vec::new(),
     })
 }
@@ -259,6 +267,7 @@ fn only_real_time(judge: &mut Judge<'_>, vcpu: &Vcpu, title: &str) {
         ("budget", &vcpu.budget),
         ("deadline", &vcpu.deadline),
         ("reload", &vcpu.reload),
+        ("interrupt_distance", &vcpu.interrupt_distance),
     ];
     let times = times
         .into_iter()
@@ -305,6 +314,26 @@ fn kind(judge: &mut Judge<'_>, vcpu: &Vcpu, title: &str) -> Kind {
         );
     }
     kind.value
+}
+
+/// The least time between two interrupts of its hart that signals for it cause, in ticks. `None`, noted: it is out of
+/// range.
+fn interrupt_distance(
+    judge: &mut Judge<'_>,
+    platform: &Platform,
+    vcpu: &Vcpu,
+    title: &str,
+) -> Option<u64> {
+    let profile = &platform.profile;
+    let longest = profile.overheads.service_period;
+    let Some(given) = &vcpu.interrupt_distance else {
+        return Some(profile.ticks_within(longest));
+    };
+    // What comes too early is delivered with the deferred work.
+    let what = format!("the interrupt distance of {title}");
+    let default = format!("for the deferral period of {longest}");
+    let range = INTERRUPT_DISTANCE_MIN..=longest;
+    in_range(judge, given, &what, range, default).then(|| profile.ticks_within(given.value))
 }
 
 /// The priority, if it is given. `None`, noted: there is no such priority.

@@ -343,6 +343,8 @@ pub struct Vcpu {
     pub reload: Option<At<Nanoseconds>>,
     /// Whether it gets its hart ahead of its deadlines; default: as the system's.
     pub dispatch_ahead: Option<At<bool>>,
+    /// The least time between two interrupts of its hart that signals for it cause; default: the deferral period.
+    pub interrupt_distance: Option<At<Nanoseconds>>,
     /// The file of its warm lines; default: none.
     pub warm: Option<At<FileName>>,
 }

@@ -121,6 +121,7 @@ const VCPU: &[Key] = &[
     ("budget_high", "\"400us\""),
     ("reload", "\"10us\""),
     ("dispatch_ahead", "true"),
+    ("interrupt_distance", "\"100us\""),
     ("warm", "\"guest.warm.toml\""),
 ];
 const TASK: &[Key] = &[
@@ -787,6 +788,7 @@ fn read_vcpu(reader: &mut Reader, vm: &str, index: usize, mut table: Table<'_>) 
         budget_high: table.optional(reader, "budget_high"),
         reload: table.optional(reader, "reload"),
         dispatch_ahead: table.optional(reader, "dispatch_ahead"),
+        interrupt_distance: table.optional(reader, "interrupt_distance"),
         warm: table.optional(reader, "warm"),
     };
     table.finish(reader);

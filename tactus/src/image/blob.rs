@@ -188,6 +188,7 @@ impl Tables {
                     _ => 0,
                 },
                 lead: vcpu.lead,
+                interrupt_distance: vcpu.interrupt_distance,
             }
         });
         let place = Vcpu {
@@ -203,6 +204,7 @@ impl Tables {
             deadline: 0,
             more: 0,
             lead: 0,
+            interrupt_distance: plan.overheads.service_period,
         };
         let places = std::iter::repeat_n(place, vm.rt_vcpus as usize);
         let numbered = (0..).zip(configured.chain(places));

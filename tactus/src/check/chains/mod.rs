@@ -282,12 +282,17 @@ impl System<'_> {
 
     /// The longest time until a signal for a task has interrupted its VM's vCPU.
     ///
-    /// A vCPU may be the cause of one interrupt in a deferral period. A signal that comes sooner waits for the deferred
-    /// work that is done once in each (protocol I1). None does where the VM has no other source of interrupts, and the
-    /// task declares that it is activated no more often.
+    /// A vCPU may be the cause of one interrupt in its interrupt distance. A signal that comes sooner waits for the
+    /// deferred work that is done once in a deferral period (protocol I1). None does where the VM has no other source of
+    /// interrupts, and the task declares that it is activated no more often.
     fn signal(&self, judge: &Judge<'_>, vm: usize, task: &GuestTask) -> u64 {
         let overheads = &self.guarantee.overheads;
-        let is_rare = task.period - task.jitter >= overheads.service_period;
+        let vcpu = judge.config.vms[vm].vcpus.first();
+        let given = vcpu.and_then(|vcpu| vcpu.interrupt_distance.as_ref());
+        let distance = given.map_or(overheads.service_period, |given| {
+            self.platform.profile.ticks_within(given.value)
+        });
+        let is_rare = task.period - task.jitter >= distance;
         let ticks = if is_rare && has_one_source(judge.config, vm) {
             self.guarantee.held() + self.guarantee.interrupt
         } else {

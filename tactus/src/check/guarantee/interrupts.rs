@@ -12,11 +12,23 @@ pub(super) struct Placed<'h> {
     pub(super) vm: usize,
     /// The harts.
     pub(super) harts: &'h [u32],
+    /// The most interrupts in a deferral period that signals for it cause.
+    pub(super) interrupts: u64,
 }
 
-/// The most interrupts in a deferral period, of all harts, that signals for real-time vCPUs of the hart cause: one for
-/// each vCPU of the configuration, one for all vCPUs that a VM creates at run time, and one for each interrupt source
-/// of their VMs. The managers of accelerators and of I/O count as such vCPUs of each hart.
+/// The most interrupts in a deferral period that signals for a vCPU with this interrupt distance cause. In any time of
+/// some such periods there are as many for each, at most: the distance may divide the period or not.
+pub(super) const fn for_each(deferral_period: u64, distance: u64) -> u64 {
+    if distance == 0 {
+        return 1;
+    }
+    deferral_period.div_ceil(distance)
+}
+
+/// The most interrupts in a deferral period, of all harts, that signals for real-time vCPUs of the hart cause: those of
+/// each vCPU of the configuration ([`for_each`]), one for all vCPUs that a VM creates at run time, and for each
+/// interrupt source of their VMs as many as for the vCPU of the VM with the shortest distance, by which the source may
+/// be completed. The managers of accelerators and of I/O count as such vCPUs of each hart.
 ///
 /// A VM that only its own vCPUs can signal counts where another VM has real-time vCPUs on the hart. Alone on the hart,
 /// it interrupts its own vCPUs at most.
@@ -28,10 +40,11 @@ pub(super) fn most(config: &Config, vcpus: &[Placed<'_>], policies: &[RealTimePo
     let on = |hart: u32| {
         let by_deadline = policies.get(hart as usize) == Some(&RealTimePolicy::EarliestDeadline);
         let here = |index: usize| {
-            let own = vcpus
-                .iter()
-                .filter(|one| one.vm == index && one.harts.contains(&hart));
-            RealTime::of(config, &config.vms[index], own.count(), by_deadline)
+            let of_vm = || vcpus.iter().filter(|one| one.vm == index);
+            let here = of_vm().filter(|one| one.harts.contains(&hart));
+            let vcpus = here.map(|one| one.interrupts).sum();
+            let completions = of_vm().map(|one| one.interrupts).max().unwrap_or(0);
+            RealTime::of(config, &config.vms[index], vcpus, completions, by_deadline)
         };
         let all = (0..config.vms.len()).map(here);
         let all: Vec<RealTime> = all.filter(|one| one.vcpus + one.created > 0).collect();
@@ -44,11 +57,11 @@ pub(super) fn most(config: &Config, vcpus: &[Placed<'_>], policies: &[RealTimePo
 
 /// What a VM has of real time on a hart.
 struct RealTime {
-    /// vCPUs of the configuration.
+    /// Interrupts by signals for vCPUs of the configuration.
     vcpus: u64,
     /// 1: it may create some.
     created: u64,
-    /// Interrupt sources of the VM.
+    /// Interrupts of the VM's sources.
     sources: u64,
     /// Another VM can send it something.
     hears_others: bool,
@@ -57,12 +70,13 @@ struct RealTime {
 }
 
 impl RealTime {
-    /// Of a VM that has so many real-time vCPUs of the configuration on a hart.
-    fn of(config: &Config, vm: &Vm, vcpus: usize, by_deadline: bool) -> Self {
+    /// Of a VM for whose real-time vCPUs of the configuration on a hart there are so many interrupts, and each of whose
+    /// sources may be completed so often.
+    fn of(config: &Config, vm: &Vm, vcpus: u64, completions: u64, by_deadline: bool) -> Self {
         let creates = vm.rt_vcpus.as_ref().is_some_and(|number| number.value > 0);
-        let sources = sources(vm);
+        let sources = sources(vm) * completions.max(1);
         Self {
-            vcpus: vcpus as u64,
+            vcpus,
             created: u64::from(creates && by_deadline),
             sources,
             hears_others: sources > 0 || has_channel(config, vm),

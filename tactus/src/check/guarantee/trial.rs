@@ -62,6 +62,8 @@ struct Entry {
     criticality: Criticality,
     /// Those that the description lets it run on.
     harts: Vec<u32>,
+    /// The most interrupts in a deferral period that signals for it cause.
+    interrupts: u64,
 }
 
 /// A system as it is described.
@@ -82,6 +84,8 @@ pub(super) struct Trial<'c> {
 
 impl<'c> Trial<'c> {
     pub(super) fn new(config: &'c Config, platform: &'c Platform, vcpus: &Vcpus<'_>) -> Self {
+        let profile = &platform.profile;
+        let deferral_period = profile.ticks_within(profile.overheads.service_period);
         let entry = |seen: &super::Seen<'_>| Entry {
             vm: seen.vm,
             policy: seen.checked.policy(),
@@ -89,6 +93,7 @@ impl<'c> Trial<'c> {
             task: seen.checked.task(),
             criticality: seen.checked.criticality,
             harts: seen.checked.harts.clone(),
+            interrupts: interrupts::for_each(deferral_period, seen.checked.interrupt_distance),
         };
         let is_ahead =
             |seen: &super::Seen<'_>| seen.checked.lead != 0 && seen.checked.reservation.is_some();
@@ -153,6 +158,7 @@ impl<'c> Trial<'c> {
                     Change::Hart(who, _) if who == index => &moved,
                     _ => &one.harts,
                 },
+                interrupts: one.interrupts,
             })
             .collect();
         interrupts::most(self.config, &placed, &self.policies)
