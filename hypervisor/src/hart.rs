@@ -154,9 +154,9 @@ impl Hart {
     /// home there is the cause of at most one interrupt in its interrupt distance, from any number of senders;
     /// admission counts these interrupts. Earlier signals stay posted: the hart handles them with its deferred work, or
     /// when it runs no real-time vCPU any more. Doorbells that are rung, and device interrupts that are completed, too
-    /// early are kept with the VM, and [`signal::EARLY`] is posted. A signal that a VM sends to itself while one of its vCPUs
-    /// has the hart costs the budget of that vCPU and no other VM's, and is not limited. `counts`: an interrupt follows
-    /// at once, which the vCPU that runs is credited if it is not its own VM's.
+    /// early are kept with the VM, and [`signal::EARLY`] is posted. A signal that a VM sends to itself while one of its
+    /// vCPUs has the hart costs the budget of that vCPU and no other VM's, and is not limited. `counts`: an interrupt
+    /// follows at once, which the vCPU that runs is credited if it is not its own VM's.
     #[inline(always)]
     pub fn accepts_ipi_for(&self, vcpu: &Vcpu, sender: Option<&Vm>, counts: bool) -> bool {
         let runs = self.runs();

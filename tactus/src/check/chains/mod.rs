@@ -283,8 +283,8 @@ impl System<'_> {
     /// The longest time until a signal for a task has interrupted its VM's vCPU.
     ///
     /// A vCPU may be the cause of one interrupt in its interrupt distance. A signal that comes sooner waits for the
-    /// deferred work that is done once in a deferral period (protocol I1). None does where the VM has no other source of
-    /// interrupts, and the task declares that it is activated no more often.
+    /// deferred work that is done once in a deferral period (protocol I1). None does where the VM has no other source
+    /// of interrupts, and the task declares that it is activated no more often.
     fn signal(&self, judge: &Judge<'_>, vm: usize, task: &GuestTask) -> u64 {
         let overheads = &self.guarantee.overheads;
         let vcpu = judge.config.vms[vm].vcpus.first();
