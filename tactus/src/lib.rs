@@ -20,6 +20,7 @@ pub mod devicetree;
 pub mod evidence;
 pub mod fabric;
 pub mod faults;
+mod fewer_vms;
 pub mod guest_image;
 pub mod hypervisor;
 pub mod illegal;

@@ -12,7 +12,7 @@ use tactus_board::board::Pace;
 use tactus_board::fault::Fault as BoardFault;
 use tactus_board::time::Femtoseconds;
 
-use super::description::{Begin, Campaign, register_name};
+use super::description::{Begin, Campaign, cache_name, register_name};
 use super::judge::{Judged, Reference, Verdict};
 use super::space::{Drawn, Space, What, femtoseconds};
 use crate::attack::run::{Lab, Shown, Unfit};
@@ -171,6 +171,7 @@ impl Subject {
             end,
             trace_hash,
             reference: Reference::of(shown, self.campaign.compare, clock_hz),
+            instructions: 0,
         }))
     }
 }
@@ -185,6 +186,7 @@ pub struct Walker {
     end: Femtoseconds,
     trace_hash: u64,
     reference: Reference,
+    instructions: u64,
 }
 
 /// A run with its fault, which has just been let happen, and the same without it.
@@ -234,6 +236,11 @@ impl Walker {
     /// When each run ends.
     pub const fn end(&self) -> Femtoseconds {
         self.end
+    }
+
+    /// Instructions of all harts, from the fault to the end, of the runs that were carried out.
+    pub const fn instructions(&self) -> u64 {
+        self.instructions
     }
 
     /// Carries out these runs, and hands each on. Their order makes no difference.
@@ -355,7 +362,7 @@ impl Walker {
     }
 
     fn one(
-        &self,
+        &mut self,
         now: &mut Live,
         run: u32,
         drawn: &Drawn,
@@ -399,9 +406,17 @@ impl Walker {
         let written = |vm: &VmJournal| vm.console.bytes().len();
         let before: Vec<usize> = live.journal().vms.iter().map(written).collect();
         blow.strike(&mut live)?;
+        let executed = |live: &Live| -> u64 {
+            let board = live.board();
+            (0..board.harts())
+                .map(|hart| board.instructions(hart))
+                .sum()
+        };
+        let executed_before = executed(&live);
         if live.run(&Until::Time(self.end), None, go_on) == Stop::Interrupted {
             return Ok(None);
         }
+        self.instructions += executed(&live) - executed_before;
         let image = &self.subject.boot.image;
         let affects = &self.space.kind(drawn.kind).affects;
         let affects: Vec<usize> = (0..image.vms.len())
@@ -435,6 +450,20 @@ fn words(fault: &BoardFault) -> String {
         BoardFault::FabricHang { port } => format!("nothing gets through at {port:?}"),
         BoardFault::FabricEventLost => "the next event of software is lost".to_owned(),
         BoardFault::FabricEventExtra => "an event comes that nothing has raised".to_owned(),
+        BoardFault::FabricDrift { ppm } => {
+            format!("the fabric's clock is {ppm} ppm slower from then on")
+        }
+        BoardFault::Tag {
+            cache,
+            hart,
+            place,
+            bit,
+        } => {
+            let name = cache_name(cache);
+            format!(
+                "address bit {bit} of the tag in place {place} of the cache {name} of hart {hart}"
+            )
+        }
         fault => format!("{fault:?}"),
     }
 }
