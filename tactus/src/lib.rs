@@ -29,6 +29,8 @@ mod io_bounds;
 pub mod junit;
 mod man;
 pub mod new;
+#[cfg(test)]
+mod parsers;
 pub mod plan;
 pub mod problem;
 pub mod profile;
