@@ -259,7 +259,7 @@ impl fmt::Display for Kind {
                 write!(f, "line {number} {}", if *high { "high" } else { "low" })
             }
             Self::Stall(stall) => write!(f, "stall of hart {}", stall.hart),
-            Self::Drift(Drift { ppm }) => write!(f, "fabric: clock {ppm} ppm slower"),
+            Self::Drift(Drift { ppm }) => write!(f, "fabric: clock drifts {ppm} ppm"),
             Self::Tag(Tag { cache, hart, .. }) => {
                 let hart = hart.map(|hart| format!(" of hart {hart}"));
                 write!(
@@ -745,7 +745,7 @@ mod tests {
             (
                 "memory = { vm = \"a\" }",
                 "drift = { ppm = 100 }",
-                "line 4: `fabric: clock 100 ppm slower` does not say whom it may change",
+                "line 4: `fabric: clock drifts 100 ppm` does not say whom it may change",
             ),
             (
                 "memory = { vm = \"a\" }",

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use miette::miette;
 use serde::{Deserialize, Serialize};
 use tactus_board::board::Pace;
-use tactus_board::fault::Fault as BoardFault;
+use tactus_board::fault::{Cache, Fault as BoardFault};
 use tactus_board::time::Femtoseconds;
 
 use super::description::{Begin, Campaign, cache_name, register_name};
@@ -137,6 +137,16 @@ impl Subject {
                     "the system does not come to the beginning of the window: {stop:?}"
                 ));
             }
+        }
+        if let Some(vm) = live.journal().vms.iter().find(|vm| vm.failed()) {
+            let check = vm.failed.first();
+            let why = check.map(|(name, reason)| format!(": check {name} failed: {reason}"));
+            return Err(miette!(
+                help = "see with `tactus run` what it says; of a VM that has failed nothing can be judged",
+                "VM `{}` has failed before faults begin{}",
+                vm.name,
+                why.unwrap_or_default()
+            ));
         }
         let space = Space::of(&self.campaign, &self.boot.image, live.board());
         let space = space.map_err(|[message, help]| miette!(help = help, "{message}"))?;
@@ -451,7 +461,7 @@ fn words(fault: &BoardFault) -> String {
         BoardFault::FabricEventLost => "the next event of software is lost".to_owned(),
         BoardFault::FabricEventExtra => "an event comes that nothing has raised".to_owned(),
         BoardFault::FabricDrift { ppm } => {
-            format!("the fabric's clock is {ppm} ppm slower from then on")
+            format!("the fabric's period is {ppm} ppm longer from then on")
         }
         BoardFault::Tag {
             cache,
@@ -460,9 +470,11 @@ fn words(fault: &BoardFault) -> String {
             bit,
         } => {
             let name = cache_name(cache);
-            format!(
-                "address bit {bit} of the tag in place {place} of the cache {name} of hart {hart}"
-            )
+            let tag = format!("address bit {bit} of the tag in place {place} of the cache {name}");
+            match cache {
+                Cache::Level2 => tag,
+                Cache::Data | Cache::Code => format!("{tag} of hart {hart}"),
+            }
         }
         fault => format!("{fault:?}"),
     }
