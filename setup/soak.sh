@@ -84,6 +84,17 @@ while [ "$rounds" -eq 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; do
         printf 'make soak: round %d FAILED after %d s at the sets at the limit\n' "$rounds" "$SECONDS"
         exit 1
     fi
+    # The scheduler under random releases, and parsers under random damage, the same way.
+    seeds=$((rounds * 10000))..$((rounds * 10000 + 10000))
+    if ! SCHEDULER_SEEDS=$seeds cargo test --quiet --locked -p tactus-policy --test scheduler \
+        random_releases_keep; then
+        printf 'make soak: round %d FAILED after %d s at the seeds %s of the scheduler\n' "$rounds" "$SECONDS" "$seeds"
+        exit 1
+    fi
+    if ! PARSERS_SEEDS=$seeds cargo test --quiet --locked -p tactus --lib parsers::; then
+        printf 'make soak: round %d FAILED after %d s at the seeds %s of the parsers\n' "$rounds" "$SECONDS" "$seeds"
+        exit 1
+    fi
     # Faults of each campaign, of which none may change what runs beside, the same way.
     for campaign in campaigns/*.toml; do
         name=$(basename "$campaign" .toml)

@@ -160,7 +160,7 @@ python_package() {
 python_lints() {
     local bin=$TACTUS_BUILD/setup/package/bin
     lints -p tactus-python --all-targets || return 1
-    cd python && "$bin/ruff" check --quiet && "$bin/ruff" format --check --quiet && "$bin/mypy" tactus tests
+    cd python && "$bin/ruff" check --quiet && "$bin/ruff" format --check --quiet && "$bin/mypy" tactus tests simulate_cluster.py
 }
 
 # The analysis of reservations beside a second, independent one, on 300 random sets.

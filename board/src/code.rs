@@ -191,6 +191,8 @@ impl Scratch {
 
 /// The blocks of one page.
 struct CodePage {
+    /// Its number.
+    number: usize,
     /// By halfword, the block that begins there.
     blocks: Box<[*const Block; (PAGE / 2) as usize]>,
     /// By 64 bytes, whether any block covers some of them.
@@ -202,8 +204,10 @@ pub struct Code {
     arena: Bump,
     main: Place,
     onchip: Place,
-    /// Of all memory, as [`Memory::pages`](crate::memory::Memory::pages) has them.
-    pages: Vec<Option<CodePage>>,
+    /// Of all memory, as [`Memory::pages`](crate::memory::Memory::pages) has them: 1 + the place among `with_code`; 0:
+    /// no code. Most are 0, which takes no memory of the host, and no time where boards are copied.
+    pages: Vec<u32>,
+    with_code: Vec<CodePage>,
     /// Changes whenever blocks are dropped: pointers to blocks from before are void.
     epoch: u64,
     /// Changes whenever a page gets its first block: from then on stores to it have to be seen.
@@ -220,14 +224,13 @@ unsafe impl Send for Code {}
 impl Code {
     /// No code yet, for this memory.
     pub fn new(memory: &Memory) -> Self {
-        let mut pages = Vec::new();
-        pages.resize_with(memory.pages().count(), || None);
         let (base, size) = (memory.base(), memory.size());
         Self {
             arena: Bump::new(),
             main: Place { base, size },
             onchip: memory.onchip().unwrap_or(Place { base: 0, size: 0 }),
-            pages,
+            pages: vec![0; memory.pages().count()],
+            with_code: Vec::new(),
             epoch: 0,
             pages_epoch: 0,
             capacity: CAPACITY,
@@ -262,7 +265,8 @@ impl Code {
     }
 
     fn page(&self, physical: u64) -> Option<&CodePage> {
-        self.pages.get(self.index(physical))?.as_ref()
+        let place = self.pages.get(self.index(physical))?.checked_sub(1)?;
+        self.with_code.get(place as usize)
     }
 
     /// The block that begins at `physical`; null where there is none.
@@ -290,17 +294,19 @@ impl Code {
         let place = self.arena.alloc_layout(layout);
         // Safety: just allocated so.
         let block = unsafe { draft.write(place.as_ptr()) };
-        let index = self.index(draft.physical);
-        let page = &mut self.pages[index];
-        if page.is_none() {
+        let number = self.index(draft.physical);
+        if self.pages[number] == 0 {
             self.pages_epoch += 1;
+            self.with_code.push(CodePage {
+                number,
+                blocks: vec![ptr::null(); (PAGE / 2) as usize]
+                    .try_into()
+                    .expect("the length is right"),
+                lines: 0,
+            });
+            self.pages[number] = self.with_code.len() as u32;
         }
-        let page = page.get_or_insert_with(|| CodePage {
-            blocks: vec![ptr::null(); (PAGE / 2) as usize]
-                .try_into()
-                .expect("the length is right"),
-            lines: 0,
-        });
+        let page = &mut self.with_code[self.pages[number] as usize - 1];
         page.blocks[(draft.physical % PAGE / 2) as usize] = block;
         page.lines |= lines(draft.physical, 2 * u64::from(draft.halfwords));
         block
@@ -309,19 +315,22 @@ impl Code {
     /// Drops the blocks of a page that `length` bytes at `physical` were written to, if they hit any. Says whether they
     /// did.
     pub fn written(&mut self, physical: u64, length: u64) -> bool {
-        let index = self.index(physical);
-        match self.pages.get_mut(index) {
-            Some(page)
-                if page
-                    .as_ref()
-                    .is_some_and(|page| page.lines & lines(physical, length) != 0) =>
-            {
-                *page = None;
-                self.epoch += 1;
-                true
-            }
-            _ => false,
+        let is_hit = |page: &CodePage| page.lines & lines(physical, length) != 0;
+        let Some(number) = self
+            .page(physical)
+            .filter(|page| is_hit(page))
+            .map(|page| page.number)
+        else {
+            return false;
+        };
+        let place = std::mem::take(&mut self.pages[number]) as usize - 1;
+        self.with_code.swap_remove(place);
+        // The last one is in its place now.
+        if let Some(moved) = self.with_code.get(place) {
+            self.pages[moved.number] = place as u32 + 1;
         }
+        self.epoch += 1;
+        true
     }
 
     /// Lets `op`, which does not run now, be carried out by `handler` first.
@@ -340,7 +349,9 @@ impl Code {
     pub fn clear(&mut self) {
         self.arena.reset();
         self.displaced.clear();
-        self.pages.fill_with(|| None);
+        for page in self.with_code.drain(..) {
+            self.pages[page.number] = 0;
+        }
         self.epoch += 1;
         self.pages_epoch += 1;
     }

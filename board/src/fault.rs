@@ -22,6 +22,18 @@ pub enum Register {
     Csr(u16),
 }
 
+/// A cache of the timed mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cache {
+    /// A hart's L1 data cache.
+    Data,
+    /// A hart's L1 instruction cache.
+    Code,
+    /// The L2 cache, which all harts share.
+    Level2,
+}
+
 /// Something that goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Fault {
@@ -69,6 +81,27 @@ pub enum Fault {
     FabricEventLost,
     /// An event without a cause arrives at the fabric.
     FabricEventExtra,
+    /// The fabric's clock drifts from the harts': from its next edge on, its period is the profile's, longer by so many
+    /// millionths. 0: as it was.
+    FabricDrift {
+        /// The millionths: less than [`DRIFT_MAX`], and more than the same below zero.
+        ppm: i32,
+    },
+    /// A bit of a tag of a cache changes. A place without a line has no tag, and nothing happens; nor in fast mode.
+    ///
+    /// Caches have no data here, which always comes from memory, so that this costs time alone: the line is not found
+    /// any more, and an access to the line that the tag now names hits. The directory in the L2 cache knows nothing
+    /// of it.
+    Tag {
+        /// The cache.
+        cache: Cache,
+        /// The hart whose cache it is; of the L2 cache, 0.
+        hart: usize,
+        /// The place, from 0: set by set, and within a set as its lines lie there.
+        place: usize,
+        /// The bit of the line's physical address that changes: one of its [`tags`](crate::board::Board::tags).
+        bit: u32,
+    },
     /// An interrupt line that was held follows its device again.
     ReleaseLine {
         /// The line, 1 to 1023.
@@ -83,6 +116,9 @@ pub enum Fault {
         cycles: u32,
     },
 }
+
+/// Millionths that the fabric's clock can drift by, and one more: a tenth.
+pub const DRIFT_MAX: i32 = 100_001;
 
 /// A fault that can't be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -104,6 +140,21 @@ pub enum BadFault {
     /// No such line.
     #[error("there is no interrupt line {0}")]
     Line(u32),
+    /// Too much.
+    #[error("a clock that drifts by {0} millionths: less than {DRIFT_MAX} can be")]
+    Drift(i32),
+    /// No such cache, place or bit.
+    #[error("there is no tag {place} with address bit {bit} in {cache:?} of hart {hart}")]
+    Tag {
+        /// The cache.
+        cache: Cache,
+        /// The hart.
+        hart: usize,
+        /// The place.
+        place: usize,
+        /// The bit.
+        bit: u32,
+    },
     /// No fabric.
     #[error("the board has no fabric that could fail")]
     NoFabric,

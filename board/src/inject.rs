@@ -2,8 +2,20 @@
 
 use crate::board::Board;
 use crate::fabric::{EventFault, FabricPort, PortFault};
-use crate::fault::{BadFault, Fault, Register};
+use crate::fault::{BadFault, Cache, DRIFT_MAX, Fault, Register};
 use crate::time::Femtoseconds;
+
+/// Bits of a physical address: those of Sv39x4 (Volume II, section 8.5).
+const ADDRESS_BITS: u32 = 56;
+
+/// The tags of a cache.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tags {
+    /// Lines that it has place for.
+    pub places: usize,
+    /// The bits of a line's physical address that its tag has: the others are its place's.
+    pub bits: std::ops::Range<u32>,
+}
 
 impl Board {
     /// Plans a fault for the time `at`: a hart's cycle n begins at n periods of the board's [`clock`](Self::clock). It
@@ -35,6 +47,25 @@ impl Board {
         Ok(())
     }
 
+    /// The tags of a cache of the timed mode, for [`Fault::Tag`]. `None`: the profile has no caches, or there is no
+    /// such hart; of the L2 cache, `hart` is 0.
+    #[must_use]
+    pub fn tags(&self, cache: Cache, hart: usize) -> Option<Tags> {
+        let harts = if cache == Cache::Level2 {
+            1
+        } else {
+            self.harts()
+        };
+        if hart >= harts {
+            return None;
+        }
+        let (places, first_bit) = self.machine.timing.tags(cache)?;
+        Some(Tags {
+            places,
+            bits: first_bit..ADDRESS_BITS,
+        })
+    }
+
     /// Whether the board has what is to go wrong.
     pub(crate) fn check_fault(&self, fault: &Fault) -> Result<(), BadFault> {
         match *fault {
@@ -63,7 +94,29 @@ impl Board {
             {
                 Err(BadFault::Line(line))
             }
+            Fault::Tag {
+                cache,
+                hart,
+                place,
+                bit,
+            } => {
+                let tags = self.tags(cache, hart);
+                if tags.is_some_and(|tags| place < tags.places && tags.bits.contains(&bit)) {
+                    Ok(())
+                } else {
+                    Err(BadFault::Tag {
+                        cache,
+                        hart,
+                        place,
+                        bit,
+                    })
+                }
+            }
+            Fault::FabricDrift { ppm } if ppm.unsigned_abs() >= DRIFT_MAX.unsigned_abs() => {
+                Err(BadFault::Drift(ppm))
+            }
             Fault::FabricError { .. }
+            | Fault::FabricDrift { .. }
             | Fault::FabricHang { .. }
             | Fault::FabricRelease { .. }
             | Fault::FabricEventLost
@@ -101,6 +154,20 @@ impl Board {
             Fault::FabricRelease { port } => self.fail_port(port, PortFault::Hang(false), time),
             Fault::FabricEventLost => self.fail_events(EventFault::Lost, time),
             Fault::FabricEventExtra => self.fail_events(EventFault::Extra, time),
+            Fault::FabricDrift { ppm } => {
+                self.machine
+                    .call_fabric(time, |fabric, at| fabric.drift(ppm, at));
+            }
+            Fault::Tag {
+                cache,
+                hart,
+                place,
+                bit,
+            } => {
+                if self.machine.timed {
+                    self.machine.timing.flip_tag(cache, hart, place, bit);
+                }
+            }
         }
         self.machine.forward_lines(time);
         self.wake_waiting_at(self.machine.clock.cycle_from(time));
@@ -394,6 +461,170 @@ mod tests {
         assert_eq!(second.x(0, 11), 0);
     }
 
+    /// A timed board with caches, whose harts run the code.
+    fn cached(harts: usize, code: &[u32]) -> Board {
+        let profile = Profile::named("soc").expect("a profile");
+        let options = setup::Options {
+            harts: Some(harts),
+            memory: Some(1 << 20),
+            ..Default::default()
+        };
+        let (mut board, _) = setup::board(&profile, &options, Vec::new()).expect("a board");
+        let bytes: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
+        board.write(BASE, &bytes).expect("memory");
+        (0..harts).for_each(|hart| board.set_pc(hart, BASE));
+        board.set_pace(crate::board::Pace::Timed);
+        board
+    }
+
+    #[test]
+    fn a_changed_tag_makes_a_hit_a_miss_and_a_miss_a_hit() {
+        // ld a1, 0(a2); addi a0, a0, 1; j .-8
+        let code = [0x0006_3583, 0x0015_0513, 0xff9f_f06f];
+        let data = BASE + 0x1_0040;
+        let tag = |board: &Board, cache| {
+            let tags = board.tags(cache, 0).expect("a cache");
+            // Lines of 32 bytes.
+            let sets = 1 << (tags.bits.start - 5);
+            let set = (data >> 5) as usize % sets;
+            (set * (tags.places / sets), tags.bits.start)
+        };
+        let misses = |of: &[Cache]| {
+            let mut board = cached(1, &code);
+            board.write(data, &[7]).expect("memory");
+            board.set_x(0, 12, data);
+            let at = board.clock().time_of(10_000);
+            board.run(at);
+            let before = board.counts(0).load_misses;
+            let mut other = data;
+            for &cache in of {
+                let (place, bit) = tag(&board, cache);
+                let fault = Fault::Tag {
+                    cache,
+                    hart: 0,
+                    place,
+                    bit,
+                };
+                board.inject(at, fault).expect("a tag");
+                board.next_fault();
+                other ^= 1 << bit;
+            }
+            if of == [Cache::Data] {
+                use crate::timing::LineState::{Exclusive, Invalid};
+                let held = |address| board.machine.timing.held(0, address).data;
+                assert_eq!((held(data), held(other)), (Invalid, Exclusive));
+            }
+            board.run(board.clock().time_of(20_000));
+            assert_eq!(board.x(0, 11), 7, "caches have no data");
+            (board.counts(0).load_misses - before, board.x(0, 10))
+        };
+        let (none, usual) = misses(&[]);
+        let (one, after_a_miss) = misses(&[Cache::Data]);
+        assert_eq!((none, one), (0, 1));
+        assert!(after_a_miss < usual, "the miss takes time");
+        // The L1 cache has the line still, and does not ask.
+        assert_eq!(misses(&[Cache::Level2]), (0, usual));
+        // Now the line comes from memory and not from the L2 cache.
+        let (both, after_both) = misses(&[Cache::Data, Cache::Level2]);
+        assert_eq!(both, 1);
+        assert!(after_both < after_a_miss, "{after_both} {after_a_miss}");
+    }
+
+    /// Whatever tags change, two harts that share lines, though no words, compute what they ever do.
+    #[test]
+    fn any_changed_tags_cost_time_alone() {
+        // sd a0, 0(a2); ld a1, 0(a3); addi a2, a2, 80; and a2, a2, a4; or a2, a2, a5; addi a3, a2, 512;
+        // addi a0, a0, 1; bne a0, a6, .-28; j .
+        let code = [
+            0x00a6_3023,
+            0x0006_b583,
+            0x0506_0613,
+            0x00e6_7633,
+            0x00f6_6633,
+            0x2006_0693,
+            0x0015_0513,
+            0xff05_12e3,
+            0x6f,
+        ];
+        let run = |faults: u64| {
+            let mut board = cached(2, &code);
+            for hart in 0..2 {
+                let from = BASE + 0x1_0000 + 8 * hart as u64;
+                for (register, value) in [
+                    (12, from),
+                    (13, from),
+                    (14, 0xffff_ffff_8001_fff8 | 8),
+                    (15, from),
+                    (16, 20_000),
+                ] {
+                    board.set_x(hart, register, value);
+                }
+            }
+            let mut random = crate::random::Random::new(1, 1);
+            for number in 0..faults {
+                let (cache, hart) = [
+                    (Cache::Data, 0),
+                    (Cache::Data, 1),
+                    (Cache::Code, 0),
+                    (Cache::Code, 1),
+                    (Cache::Level2, 0),
+                ][random.below(5)];
+                let tags = board.tags(cache, hart).expect("a cache");
+                let fault = Fault::Tag {
+                    cache,
+                    hart,
+                    place: random.below(tags.places),
+                    bit: tags.bits.start + random.below(8) as u32,
+                };
+                let at = board.clock().time_of(20 * number);
+                board.inject(at, fault).expect("a tag");
+            }
+            let outcome = board.run(board.clock().time_of(10_000_000));
+            assert_eq!(outcome, Outcome::Limit);
+            let mut bytes = vec![0; 1 << 17];
+            board.memory().read(BASE, &mut bytes).expect("memory");
+            let counted = [0, 1].map(|hart| board.x(hart, 10));
+            (counted, bytes)
+        };
+        let usual = run(0);
+        assert_eq!(usual.0, [20_000; 2], "both harts have ended");
+        assert!(run(20_000) == usual);
+    }
+
+    #[test]
+    fn tags_that_a_cache_does_not_have_are_refused() {
+        let mut with = cached(2, &COUNT);
+        let tags = with.tags(Cache::Data, 0).expect("a cache");
+        assert_eq!(tags.bits.end, 56);
+        assert_eq!(with.tags(Cache::Level2, 1), None);
+        let tag = |hart, place, bit| Fault::Tag {
+            cache: Cache::Data,
+            hart,
+            place,
+            bit,
+        };
+        let first = tags.bits.start;
+        assert_eq!(with.inject(Femtoseconds(0), tag(1, 0, first)), Ok(()));
+        let mut without = board(1, &COUNT);
+        for (has_caches, hart, place, bit) in [
+            (true, 2, 0, first),
+            (true, 0, tags.places, first),
+            (true, 0, 0, first - 1),
+            (true, 0, 0, 56),
+            (false, 0, 0, first),
+        ] {
+            let board = if has_caches { &mut with } else { &mut without };
+            let refused = BadFault::Tag {
+                cache: Cache::Data,
+                hart,
+                place,
+                bit,
+            };
+            let fault = tag(hart, place, bit);
+            assert_eq!(board.inject(Femtoseconds(0), fault), Err(refused));
+        }
+    }
+
     #[test]
     fn faults_of_absent_devices_are_refused() {
         let mut board = board(2, &COUNT);
@@ -439,6 +670,11 @@ mod tests {
                     level: true,
                 },
                 BadFault::Line(1024),
+            ),
+            (Fault::FabricDrift { ppm: 1 }, BadFault::NoFabric),
+            (
+                Fault::FabricDrift { ppm: -100_001 },
+                BadFault::Drift(-100_001),
             ),
         ] {
             assert_eq!(board.inject(Femtoseconds(0), fault), Err(error));

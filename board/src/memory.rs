@@ -7,6 +7,8 @@
 //! Harts reach it through host pointers ([`Memory::host`]); bus masters through [`vm_memory`]'s types
 //! ([`Memory::guest`]), which note the pages that they write, so that decoded code in them is dropped.
 
+mod scan;
+
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
@@ -372,17 +374,21 @@ fn given_of(range: &Range) -> Vec<u32> {
 
 /// Of `count` pages from `first` on, those that the host has given. `None`: it does not tell.
 fn given_in(first: *const u8, count: u32) -> Option<Vec<u32>> {
-    /// Bits 63 and 62 of an entry: the page is in memory, or it is swapped; bit 61: it is a file's (Linux,
-    /// admin-guide/mm/pagemap).
-    const GIVEN: u64 = 3 << 62;
-    const OF_FILE: u64 = 1 << 61;
     if rustix::param::page_size() as u64 != PAGE {
         return None;
     }
     let map = File::open("/proc/self/pagemap").ok()?;
+    scan::given(&map, first as u64, count).or_else(|| read_given(&map, first as u64, count))
+}
+
+/// The same, by what `/proc/self/pagemap` says of each page: for hosts without [`scan`].
+fn read_given(map: &File, first: u64, count: u32) -> Option<Vec<u32>> {
+    /// Bits 63 and 62 of an entry: the page is in memory, or it is swapped; bit 61: it is a file's (Linux,
+    /// admin-guide/mm/pagemap).
+    const GIVEN: u64 = 3 << 62;
+    const OF_FILE: u64 = 1 << 61;
     let mut entries = vec![0; count as usize * 8];
-    map.read_exact_at(&mut entries, first as u64 / PAGE * 8)
-        .ok()?;
+    map.read_exact_at(&mut entries, first / PAGE * 8).ok()?;
     let (entries, _) = entries.as_chunks::<8>();
     let is_given = |entry: &[u8; 8]| {
         let entry = u64::from_ne_bytes(*entry);

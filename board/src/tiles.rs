@@ -17,7 +17,7 @@ use crate::board::{Board, Outcome};
 use crate::bus::{Refused, Stop};
 use crate::devices::Console;
 use crate::fabric::{Fabric, Gp, GpInputs, Inputs, Recorder, Request, TILES, Waves};
-use crate::time::Clock;
+use crate::time::{Clock, DriftingClock};
 
 /// `mie`, and its bit of the external interrupt, which is that of `mip` as well.
 const MIE: u16 = 0x304;
@@ -309,7 +309,8 @@ impl Tiles {
             }
         }
         let outputs = *self.fabric.tile_outputs();
-        self.recorder.turn(&mut *self.fabric, self.clock, cycle + 1);
+        let clock = DriftingClock::steady(self.clock);
+        self.recorder.turn(&mut *self.fabric, clock, cycle + 1);
         let time = self.clock.time_of(cycle + 1);
         self.fabric
             .cycle_with_tiles(&inputs, &asked, time.as_picoseconds());

@@ -68,6 +68,7 @@ pub use wakes::{Use, Wake};
 pub use worst::Worst;
 
 use crate::account::Doing;
+use crate::fault;
 use crate::privileged::BlockOperation;
 use crate::privileged::Exception;
 use crate::state::BadState;
@@ -275,6 +276,31 @@ impl Timing {
         self.touched = touched;
         for (hart, counts) in self.harts.iter_mut().zip(counts) {
             hart.counts = counts;
+        }
+    }
+
+    /// How many places a cache has, and the lowest bit of a physical address that is in its tags. `None`: there are no
+    /// caches.
+    pub(crate) fn tags(&self, cache: fault::Cache) -> Option<(usize, u32)> {
+        let hart = self.harts.first().filter(|_| self.cached)?;
+        Some(match cache {
+            fault::Cache::Data => (hart.data.words().len(), hart.data.first_tag_bit()),
+            fault::Cache::Code => (hart.code.words().len(), hart.code.first_tag_bit()),
+            fault::Cache::Level2 => (
+                self.level2.words().len(),
+                self.level2.first_tag_bit(self.costs.line_shift),
+            ),
+        })
+    }
+
+    /// Changes a bit of a tag, which [`tags`](Self::tags) has: a fault. Afterwards caches and directory disagree about
+    /// the line, which costs time alone.
+    pub(crate) fn flip_tag(&mut self, cache: fault::Cache, hart: usize, place: usize, bit: u32) {
+        let shift = self.costs.line_shift;
+        match cache {
+            fault::Cache::Data => self.harts[hart].data.flip_tag(place, bit),
+            fault::Cache::Code => self.harts[hart].code.flip_tag(place, bit),
+            fault::Cache::Level2 => self.level2.flip_tag(place, bit, shift),
         }
     }
 

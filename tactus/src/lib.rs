@@ -20,6 +20,7 @@ pub mod devicetree;
 pub mod evidence;
 pub mod fabric;
 pub mod faults;
+mod fewer_vms;
 pub mod guest_image;
 pub mod hypervisor;
 pub mod illegal;
@@ -28,6 +29,8 @@ mod io_bounds;
 pub mod junit;
 mod man;
 pub mod new;
+#[cfg(test)]
+mod parsers;
 pub mod plan;
 pub mod problem;
 pub mod profile;

@@ -561,3 +561,29 @@ pub fn try_sweep(text: &str) {
         }
     }
 }
+
+/// What must hold for any text as a campaign of faults: it is in order, or refused at a place of the text.
+///
+/// # Panics
+/// That does not hold.
+pub fn try_faults(text: &str) {
+    use crate::faults::description::Campaign;
+    use crate::sweep::description::Base;
+    const SYSTEM: &str = "[system]\nharts = 1\n[[vm]]\nname = \"a\"\nmemory = \"4MiB\"\n";
+    let base = Base::parse("my.toml".into(), SYSTEM.into(), Path::new(""));
+    let base = base.expect("it is TOML");
+    match Campaign::parse("any.toml", text.into(), Path::new(""), Some(base)) {
+        Ok(campaign) => {
+            assert!(campaign.runs > 0 && campaign.length.0 > 0);
+            assert!(campaign.faults.iter().all(|fault| fault.weight > 0));
+        }
+        Err(error) => {
+            let report = miette::Report::new(error);
+            let mut rendered = String::new();
+            let handler = GraphicalReportHandler::new_themed(GraphicalTheme::none());
+            handler
+                .render_report(&mut rendered, report.as_ref())
+                .expect("it can be shown");
+        }
+    }
+}

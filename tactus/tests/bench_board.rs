@@ -18,6 +18,7 @@ fn ready(rounds: u64) -> Ready {
         quick_rounds: None,
         quantum: None,
         system: None,
+        campaign: None,
         until: None,
         // No run comes near this limit, however busy the host is.
         limit_seconds: None,

@@ -410,6 +410,63 @@ fn clone_with_another_hypervisor(file: &str, text: &str, other: &str) -> tempfil
     folder
 }
 
+/// A VM that computes beside two with a reservation, whose caches' tags change.
+const TAGS: &str = "\
+system = \"system.toml\"
+from = \"150ms\"
+for = \"1ms\"
+after = \"2ms\"
+runs = 6
+
+[[fault]]
+tag = { cache = \"data\", hart = 0 }
+affects = []
+
+[[fault]]
+tag = { cache = \"level2\" }
+affects = []
+";
+
+fn tags(samples: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a directory can be made");
+    let system = fs::read_to_string(root().join("bench/board/campaign-system.toml"));
+    let system = system.expect("it is there");
+    assert!(system.contains("samples=100000\""));
+    let system = system.replace("samples=100000\"", &format!("samples={samples}\""));
+    fs::write(folder.path().join("system.toml"), system).expect("it can be written");
+    fs::write(folder.path().join("tags.toml"), TAGS).expect("it can be written");
+    folder
+}
+
+#[test]
+fn tags_of_caches_change_nothing_but_times() {
+    let folder = tags("100000");
+    let (code, stdout, stderr) = faults(folder.path(), &["tags.toml"]);
+    assert_eq!(code, Some(0), "{stdout}\n{stderr}");
+    let all = stdout.lines().find(|line| line.starts_with("  all "));
+    let counts: Vec<&str> = all.expect("a sum").split_whitespace().collect();
+    assert_eq!(counts[1], "6", "masked: {stdout}");
+    let wrong = TAGS.replace("hart = 0", "hart = 2");
+    fs::write(folder.path().join("wrong.toml"), wrong).expect("it can be written");
+    let (code, _, stderr) = faults(folder.path(), &["wrong.toml"]);
+    assert_eq!(code, Some(2));
+    assert!(
+        stderr.contains("there is no cache `data` of hart 2"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn a_vm_that_has_failed_already_is_an_error() {
+    let folder = tags("1000000");
+    let (code, stdout, stderr) = faults(folder.path(), &["tags.toml"]);
+    assert_eq!(code, Some(2), "{stdout}");
+    // The line is broken where a terminal ends.
+    let said = "VM `freertos` has failed before faults begin";
+    assert!(stderr.contains(said), "{stderr}");
+    assert!(stderr.contains("arguments"), "{stderr}");
+}
+
 /// An error is planted in the hypervisor: it does not look any more whether what a guest names is within its memory.
 /// The tool finds that, makes it smaller and says where it happens; of the hypervisor as it is the same faults do not
 /// escape.

@@ -17,7 +17,7 @@ use super::waves::{Recorder, Waves};
 use super::{Fabric, FabricPort, GP_SIZE, INTERRUPTS, Inputs, PORT_SIZE, QUIET_FOR_EVER};
 use crate::bus::{BadState, Device, Port, Refused};
 use crate::devices::state;
-use crate::time::{Clock, Femtoseconds};
+use crate::time::{Clock, DriftingClock, Femtoseconds};
 
 /// Registers of the port itself, from [`GP_SIZE`] on: a write is an event for the fabric.
 const EVENT: u64 = 0x0;
@@ -65,6 +65,8 @@ pub struct Activity {
 struct State {
     /// The fabric's last rising edge, counted from reset: it is in the cycle behind it.
     cycle: u64,
+    /// The fabric's clock, which a fault may let drift.
+    clock: DriftingClock,
     simulated: u64,
     gp: Gp,
     acp: Master,
@@ -85,7 +87,6 @@ struct State {
 /// The device.
 pub struct Coupling {
     settings: Settings,
-    sides: Sides,
     fabric: Box<dyn Fabric>,
     state: State,
     recorder: Recorder,
@@ -99,14 +100,10 @@ impl Coupling {
         let irq = fabric.outputs().irq;
         Self {
             settings,
-            sides: Sides {
-                fabric: settings.clock,
-                hart: settings.hart_clock,
-                crossing: settings.crossing,
-            },
             fabric,
             state: State {
                 cycle: 0,
+                clock: DriftingClock::steady(settings.clock),
                 simulated: 0,
                 gp: Gp::default(),
                 acp: Master::new(true),
@@ -153,6 +150,15 @@ impl Coupling {
         self.recorder.take(&mut *self.fabric)
     }
 
+    /// The clocks on both sides of a port.
+    const fn sides(&self) -> Sides {
+        Sides {
+            fabric: self.state.clock,
+            hart: self.settings.hart_clock,
+            crossing: self.settings.crossing,
+        }
+    }
+
     /// Lets a cycle pass. Gives the answer that a hart waits for: a word, or that there is none.
     fn step(&mut self, port: &mut Port<'_>) -> Option<Option<u32>> {
         let state = &mut self.state;
@@ -168,14 +174,14 @@ impl Coupling {
             inputs.event = 1;
         }
         let edge = cycle + 1;
-        let time = self.settings.clock.time_of(edge);
-        self.recorder
-            .turn(&mut *self.fabric, self.settings.clock, edge);
+        let clock = state.clock;
+        let time = clock.time_of(edge);
+        self.recorder.turn(&mut *self.fabric, clock, edge);
+        let sides = self.sides();
         let state = &mut self.state;
         self.fabric.cycle(&inputs, time.as_picoseconds());
         state.cycle = edge;
         state.simulated += 1;
-        let sides = self.sides;
         if !state.acp.held {
             state.acp.edge(edge, &outputs.acp, &inputs.acp, sides, port);
         }
@@ -250,7 +256,7 @@ impl Coupling {
     fn unseen(&self) -> u64 {
         if self.skipping {
             let edge = self.state.cycle + 1;
-            self.recorder.unseen(self.settings.clock, edge)
+            self.recorder.unseen(self.state.clock, edge)
         } else {
             0
         }
@@ -273,12 +279,12 @@ impl Coupling {
             .saturating_add(1);
         let lines = self.state.lines.front();
         let lines = lines.map_or(Femtoseconds::NEVER, |(time, _)| *time);
-        port.wake_at(self.settings.clock.time_of(edge).min(lines));
+        port.wake_at(self.state.clock.time_of(edge).min(lines));
     }
 
     /// Lets the fabric come to an access that is made now. Gives the cycle in which the access is there.
     fn begin(&mut self, port: &mut Port<'_>) -> u64 {
-        let clock = self.settings.clock;
+        let clock = self.state.clock;
         self.advance(clock.cycle_at(port.now()), port);
         let crossing = self.settings.crossing;
         clock.cycle_from(port.now()).max(self.state.cycle) + crossing
@@ -287,7 +293,7 @@ impl Coupling {
     /// Lets the hart wait until what the fabric says now has come to it.
     fn wait(&self, port: &mut Port<'_>) {
         let hart = self.settings.hart_clock;
-        let seen = hart.cycle_from(self.settings.clock.time_of(self.state.cycle));
+        let seen = hart.cycle_from(self.state.clock.time_of(self.state.cycle));
         let done = hart.time_of(seen.saturating_add(self.settings.crossing));
         port.lengthen(done);
     }
@@ -325,7 +331,7 @@ impl Coupling {
 
     /// Spoils answers, or holds or releases a port: a fault.
     pub(crate) fn fault(&mut self, port: FabricPort, fault: PortFault, at: &mut Port<'_>) {
-        self.advance(self.settings.clock.cycle_at(at.now()), at);
+        self.advance(self.state.clock.cycle_at(at.now()), at);
         let state = &mut self.state;
         let (held, spoilt) = match port {
             FabricPort::Gp => (&mut state.gp.held, &mut state.gp.spoilt),
@@ -345,6 +351,16 @@ impl Coupling {
         match fault {
             EventFault::Lost => self.state.events_lost = self.state.events_lost.saturating_add(1),
             EventFault::Extra => self.raise_event(due),
+        }
+        self.settle(at);
+    }
+
+    /// Lets the fabric's period be the profile's, longer by so many millionths, from its next edge on: a fault.
+    pub(crate) fn drift(&mut self, millionths: i32, at: &mut Port<'_>) {
+        self.advance(self.state.clock.cycle_at(at.now()), at);
+        let State { clock, cycle, .. } = self.state;
+        if let Some(clock) = clock.drift(self.settings.clock, cycle, millionths) {
+            self.state.clock = clock;
         }
         self.settle(at);
     }
@@ -415,7 +431,7 @@ impl Device for Coupling {
             if size != 4 {
                 return Err(Refused);
             }
-            self.advance(self.settings.clock.cycle_at(port.now()), port);
+            self.advance(self.state.clock.cycle_at(port.now()), port);
             let value = self.read_port(offset - GP_SIZE);
             self.settle(port);
             return value;
@@ -456,7 +472,7 @@ impl Device for Coupling {
             if size != 4 {
                 return Err(Refused);
             }
-            self.advance(self.settings.clock.cycle_at(port.now()), port);
+            self.advance(self.state.clock.cycle_at(port.now()), port);
             let result = self.write_port(offset - GP_SIZE, port);
             self.settle(port);
             return result;
@@ -494,7 +510,7 @@ impl Device for Coupling {
     }
 
     fn wake(&mut self, port: &mut Port<'_>) {
-        self.advance(self.settings.clock.cycle_at(port.now()), port);
+        self.advance(self.state.clock.cycle_at(port.now()), port);
         self.settle(port);
     }
 
@@ -517,6 +533,7 @@ impl Device for Coupling {
         )?;
         let time = |cycle: u64| cycle < 1 << 62;
         let sound = time(saved.cycle)
+            && saved.clock.is_sound()
             && saved.gp.is_sound(self.settings.writes + 2)
             && saved.acp.is_sound(true)
             && saved.hp.is_sound(false)

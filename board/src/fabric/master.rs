@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Answers, Requests};
 use crate::bus::Port;
-use crate::time::Clock;
+use crate::time::{Clock, DriftingClock};
 
 /// Bursts of a kind that wait at a port at most.
 const BURSTS_MAX: usize = 8;
@@ -20,7 +20,7 @@ const SLAVE_ERROR: u8 = 2;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sides {
     /// The fabric's.
-    pub fabric: Clock,
+    pub fabric: DriftingClock,
     /// The harts', and the caches'.
     pub hart: Clock,
     /// Cycles of the receiving side.

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use super::Fabric;
-use crate::time::{Clock, Femtoseconds};
+use crate::time::{DriftingClock, Femtoseconds};
 
 /// Waveforms of a part of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Recorder {
     }
 
     /// Begins or ends them where the edge, of that clock, wants it.
-    pub fn turn(&mut self, fabric: &mut dyn Fabric, clock: Clock, edge: u64) {
+    pub fn turn(&mut self, fabric: &mut dyn Fabric, clock: DriftingClock, edge: u64) {
         let Some(waves) = &self.wanted else {
             return;
         };
@@ -69,7 +69,7 @@ impl Recorder {
     }
 
     /// How many edges, from this one on, are not to be seen.
-    pub fn unseen(&self, clock: Clock, edge: u64) -> u64 {
+    pub fn unseen(&self, clock: DriftingClock, edge: u64) -> u64 {
         match &self.wanted {
             Some(waves) if clock.time_of(edge) < waves.window.end => {
                 clock.cycle_from(waves.window.start).saturating_sub(edge)

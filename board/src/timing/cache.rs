@@ -175,6 +175,18 @@ impl Cache {
         self.lines.fill(0);
     }
 
+    /// The lowest bit of a physical address that is a tag's: those below are of the set, or within a line.
+    pub const fn first_tag_bit(&self) -> u32 {
+        self.shift + self.mask.count_ones()
+    }
+
+    /// Changes the bit of a tag that is a physical address's of this number, where there is a line.
+    pub fn flip_tag(&mut self, place: usize, bit: u32) {
+        if self.lines[place] != 0 {
+            self.lines[place] ^= 1 << (bit - self.shift + 2);
+        }
+    }
+
     /// All places, as they lie there: keys with their states, 0 where there is no line.
     pub fn words(&self) -> &[u64] {
         &self.lines

@@ -217,6 +217,18 @@ impl Level2 {
         Some(line)
     }
 
+    /// As of an L1 cache: the lowest bit of a physical address that is a tag's, with lines of 2^`shift` bytes.
+    pub const fn first_tag_bit(&self, shift: u32) -> u32 {
+        shift + self.mask.count_ones()
+    }
+
+    /// Changes the bit of a tag that is a physical address's of this number, where there is a line.
+    pub fn flip_tag(&mut self, place: usize, bit: u32, shift: u32) {
+        if self.keys[place] != 0 {
+            self.keys[place] ^= 1 << (bit - shift + 2);
+        }
+    }
+
     /// All places, as they lie there: keys with a mark in the low bits, 0 where there is no line.
     pub fn words(&self) -> &[u64] {
         &self.keys

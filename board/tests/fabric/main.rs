@@ -285,6 +285,49 @@ fn a_port_that_fails_gives_access_faults_and_no_deadlock() {
 }
 
 #[test]
+fn the_clock_of_the_fabric_drifts_from_that_of_the_harts() {
+    // The fabric's cycles, again and again.
+    let mut p = Program::new();
+    p.li(S0, GP);
+    let again = p.here();
+    p.lw(A0, 8, S0);
+    p.j(again);
+    const MS: u64 = Femtoseconds::SECOND.0 / 1000;
+    let counted = |ppm: Option<i32>, restored: bool| {
+        let new = || board(Some(Box::new(Stamp::new())), 1, Pace::Fast, &p);
+        let mut board = new();
+        if let Some(ppm) = ppm {
+            let drift = Fault::FabricDrift { ppm };
+            board.inject(Femtoseconds(MS), drift).expect("a fabric");
+            // 0 is back to the profile's.
+            let steady = Fault::FabricDrift { ppm: 0 };
+            board
+                .inject(Femtoseconds(3 * MS), steady)
+                .expect("a fabric");
+        }
+        board.run(Femtoseconds(2 * MS));
+        if restored {
+            let snapshot = board.snapshot();
+            board = new();
+            board.restore(&snapshot).expect("the same board");
+        }
+        board.run(Femtoseconds(4 * MS));
+        (board.x(0, A0 as usize), board.trace_hash())
+    };
+    let (steady, _) = counted(None, false);
+    // 100 MHz for 4 ms, less what a read takes.
+    assert!((399_950..400_000).contains(&steady), "{steady}");
+    for (ppm, cycles) in [(1_000, 399_800), (-1_000, 400_200), (100_000, 381_818)] {
+        let (drifted, hash) = counted(Some(ppm), false);
+        assert!(drifted.abs_diff(cycles) < 50, "{ppm}: {drifted}");
+        assert_eq!(counted(Some(ppm), true), (drifted, hash), "{ppm}");
+    }
+    let mut board = board(Some(Box::new(Stamp::new())), 1, Pace::Fast, &p);
+    let most = Fault::FabricDrift { ppm: 100_001 };
+    assert!(board.inject(Femtoseconds(0), most).is_err());
+}
+
+#[test]
 fn a_run_continues_from_a_snapshot() {
     for pace in BOTH {
         let program = traffic(7);

@@ -1,6 +1,8 @@
-//! The scheduler's decisions: each against its specification, and all in a system that is explored exhaustively.
+//! The scheduler's decisions: each against its specification, and all in systems that are explored, exhaustively or
+//! under random releases.
 
 mod decisions;
 mod exploration;
 mod model;
+mod releases;
 mod rules;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use fastrand::Rng;
-use miette::{WrapErr, miette};
+use miette::{IntoDiagnostic, WrapErr, miette};
 use serde_json::{Value, json};
 
 use crate::check::{row, table};
@@ -14,6 +14,7 @@ use crate::config::{Config, Nanoseconds, Source};
 use crate::sweep::workers;
 
 use super::many;
+use super::minimise::Failing;
 use super::plan::{self, Wanted};
 use super::print::conclusion;
 use super::random;
@@ -76,6 +77,23 @@ impl Campaign {
     /// The findings in all systems.
     pub fn findings(&self) -> usize {
         self.attacked.iter().map(|one| one.findings.len()).sum()
+    }
+
+    /// The attack of the lowest seed that has a finding.
+    ///
+    /// # Errors
+    /// Its system is no TOML, which would be this program's fault.
+    pub fn first_failing(&self) -> miette::Result<Option<Failing>> {
+        let Some(one) = self.attacked.iter().find(|one| !one.findings.is_empty()) else {
+            return Ok(None);
+        };
+        Ok(Some(Failing {
+            document: one.text.parse().into_diagnostic()?,
+            attacker: one.attacker.clone(),
+            attack: one.attack,
+            seed: one.seed,
+            ms: self.ms,
+        }))
     }
 
     /// What people read.

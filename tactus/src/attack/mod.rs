@@ -3,12 +3,14 @@
 //!
 //! [`plan`] decides which VM does what in which run, [`replace`] changes the system, [`run`] runs it on the timed
 //! board, [`verdict`] compares with what `tactus check` states, [`mod@print`] says so. [`campaign`] does that with many
-//! [`random`] systems, and [`limit`] runs random sets at the limit of what is admitted, without an attack.
+//! [`random`] systems, [`minimise`] makes one with a finding smaller, and [`limit`] runs random sets at the limit of
+//! what is admitted, without an attack.
 
 pub mod campaign;
 pub mod catalog;
 pub mod limit;
 pub mod many;
+pub mod minimise;
 pub mod plan;
 pub mod print;
 pub mod random;
@@ -18,10 +20,12 @@ pub mod verdict;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use crate::cli::AttackArguments;
 use crate::config::Nanoseconds;
+use crate::problem::count;
 use crate::progress::Progress;
 
 use campaign::Campaign;
@@ -68,6 +72,9 @@ fn attack(arguments: &AttackArguments) -> Result<usize, Unfit> {
         } else {
             campaign.text()
         });
+        if let Some(path) = &arguments.minimise {
+            minimise_first(&campaign, path)?;
+        }
         return Ok(campaign.findings());
     }
     let Some(file) = arguments.file.as_ref().filter(|_| !arguments.list) else {
@@ -134,6 +141,34 @@ fn attack(arguments: &AttackArguments) -> Result<usize, Unfit> {
         ));
     }
     Ok(report.findings())
+}
+
+/// Makes the first system with a finding smaller, and writes it.
+fn minimise_first(campaign: &Campaign, path: &Path) -> miette::Result<()> {
+    let Some(failing) = campaign.first_failing()? else {
+        eprintln!("there is no finding: nothing is written");
+        return Ok(());
+    };
+    let progress = Progress::start("minimising");
+    let smaller = failing.minimise(&progress)?;
+    drop(progress);
+    smaller.failing.write(path)?;
+    let mut text = String::new();
+    for finding in &smaller.findings {
+        text += &format!("{}: {}\n", finding.whom, finding.text);
+    }
+    if !smaller.without.is_empty() {
+        text += &format!("Without: {}\n", smaller.without.join(", "));
+    }
+    text += &format!(
+        "Written after {}: {}\nAgain: {}\n",
+        count(smaller.tried, "run"),
+        path.display(),
+        smaller.failing.again(path)
+    );
+    // As of all of the command: a closed stdout wants no more.
+    let _ = io::stdout().write_all(text.as_bytes());
+    Ok(())
 }
 
 /// A run that is over, with its findings.

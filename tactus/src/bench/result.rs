@@ -90,10 +90,13 @@ impl Found {
             return Verdict::Missing;
         };
         let metric = &self.metric;
+        // Also where a limit is missed that this run is not held to.
+        if metric.limit.or(metric.least).is_none() {
+            return Verdict::Unlimited;
+        }
         let within = metric.limit.is_none_or(|limit| value <= limit)
             && metric.least.is_none_or(|least| value >= least);
         match &self.miss {
-            None if metric.limit.or(metric.least).is_none() => Verdict::Unlimited,
             None if within => Verdict::Within,
             None => Verdict::Past,
             Some(_) if within => Verdict::Reached,
@@ -539,6 +542,10 @@ mod tests {
         findings.found[0].value = Some(124.0);
         let text = findings.table().text();
         assert!(text.contains("worse than its known miss of 121"), "{text}");
+        // Not held to its limit, it is only reported.
+        findings.found[0].metric.limit = None;
+        assert!(findings.good());
+        assert_eq!(findings.found[0].verdict(), Verdict::Unlimited);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tactus_board::board::{MemoryModel, Pace};
-use tactus_board::fault::Register;
+use tactus_board::fault::{Cache, Register};
 use tactus_board::time::Femtoseconds;
 use toml::Spanned;
 
@@ -46,7 +46,7 @@ struct File {
     faults: Vec<Spanned<RawFault>>,
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum RawPace {
     Fast,
@@ -82,6 +82,8 @@ struct RawFault {
     line: Option<RawLine>,
     stall: Option<Stall>,
     fabric: Option<FabricFault>,
+    drift: Option<Drift>,
+    tag: Option<Tag>,
     femtoseconds: Option<u64>,
     affects: Option<Vec<String>>,
     weight: Option<u32>,
@@ -145,6 +147,28 @@ pub struct Stall {
     pub hart: usize,
     /// Cycles of that.
     pub cycles: u32,
+}
+
+/// The fabric's clock drifts from that of the harts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Drift {
+    /// Its period is longer by so many millionths.
+    pub ppm: i32,
+}
+
+/// A bit of a tag of a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tag {
+    /// The cache.
+    pub cache: Cache,
+    /// The hart whose cache it is; none for the L2 cache.
+    pub hart: Option<usize>,
+    /// This place.
+    pub place: Option<usize>,
+    /// This bit of the line's physical address.
+    pub bit: Option<u32>,
 }
 
 /// What goes wrong between software and the fabric.
@@ -219,6 +243,10 @@ pub enum Kind {
     Stall(Stall),
     /// The fabric fails.
     Fabric(FabricFault),
+    /// The fabric's clock drifts.
+    Drift(Drift),
+    /// A bit of a cache's tag changes.
+    Tag(Tag),
 }
 
 impl fmt::Display for Kind {
@@ -231,6 +259,16 @@ impl fmt::Display for Kind {
                 write!(f, "line {number} {}", if *high { "high" } else { "low" })
             }
             Self::Stall(stall) => write!(f, "stall of hart {}", stall.hart),
+            Self::Drift(Drift { ppm }) => write!(f, "fabric: clock drifts {ppm} ppm"),
+            Self::Tag(Tag { cache, hart, .. }) => {
+                let hart = hart.map(|hart| format!(" of hart {hart}"));
+                write!(
+                    f,
+                    "tags of {}{}",
+                    cache_name(*cache),
+                    hart.unwrap_or_default()
+                )
+            }
             Self::Fabric(fault) => f.write_str(match fault {
                 FabricFault::GpError => "fabric: error at GP",
                 FabricFault::AcpError => "fabric: error at ACP",
@@ -359,7 +397,7 @@ impl Campaign {
         let faults: Result<Vec<Fault>, Invalid> = file
             .faults
             .iter()
-            .map(|raw| fault(&reader, raw.get_ref(), &raw.span()))
+            .map(|raw| fault(&reader, raw.get_ref(), &raw.span(), file.pace))
             .collect();
         let faults = faults?;
         if faults.is_empty() {
@@ -408,7 +446,12 @@ fn time(reader: &Reader, given: &Spanned<String>, key: &str) -> Result<Nanosecon
     })
 }
 
-fn fault(reader: &Reader, raw: &RawFault, span: &Range<usize>) -> Result<Fault, Invalid> {
+fn fault(
+    reader: &Reader,
+    raw: &RawFault,
+    span: &Range<usize>,
+    pace: RawPace,
+) -> Result<Fault, Invalid> {
     let lasts = |line: &RawLine| match &line.lasts {
         None => Ok(None),
         Some(text) => Nanoseconds::from_text(text).map(Some).ok_or_else(|| {
@@ -441,9 +484,20 @@ fn fault(reader: &Reader, raw: &RawFault, span: &Range<usize>) -> Result<Fault, 
     }
     kinds.extend(raw.stall.map(Kind::Stall));
     kinds.extend(raw.fabric.map(Kind::Fabric));
+    kinds.extend(raw.drift.map(Kind::Drift));
+    if let Some(tag) = raw.tag {
+        if (tag.cache == Cache::Level2) == tag.hart.is_some() {
+            let message = "a `tag` of `data` or `code` is a hart's, one of `level2` none's";
+            return Err(reader.at(span, message, "say `hart = 0`, or leave it out"));
+        }
+        if pace == RawPace::Fast {
+            let help = "leave `pace` out: in fast mode no cache is modelled";
+            return Err(reader.at(span, "a `tag` needs `pace = \"timed\"`", help));
+        }
+        kinds.push(Kind::Tag(tag));
+    }
     let Ok([kind]) = <[Kind; 1]>::try_from(kinds) else {
-        let message =
-            "a fault is one of `memory`, `registers`, `crash`, `line`, `stall` and `fabric`";
+        let message = "a fault is one of `memory`, `registers`, `crash`, `line`, `stall`, `fabric`, `drift` and `tag`";
         return Err(reader.at(span, message, HELP));
     };
     let own = match &kind {
@@ -546,7 +600,15 @@ fn of_registers(
     })
 }
 
-/// The register that a name stands for: `pc`, `x1` to `x31`, `f0` to `f31`.
+/// The name of a cache in a campaign's file.
+pub const fn cache_name(cache: Cache) -> &'static str {
+    match cache {
+        Cache::Data => "data",
+        Cache::Code => "code",
+        Cache::Level2 => "level2",
+    }
+}
+
 /// The name of a register: one of those that a campaign's file may name.
 pub fn register_name(register: Register) -> String {
     match register {
@@ -557,6 +619,7 @@ pub fn register_name(register: Register) -> String {
     }
 }
 
+/// The register that a name stands for: `pc`, `x1` to `x31`, `f0` to `f31`.
 fn register_named(name: &str) -> Option<Register> {
     if name == "pc" {
         return Some(Register::Pc);
@@ -591,6 +654,10 @@ mod tests {
         }
         assert_eq!(register_named(&register_name(Register::Csr(0x300))), None);
         assert_eq!(FabricFault::EventLost.name(), "event_lost");
+        for cache in [Cache::Data, Cache::Code, Cache::Level2] {
+            let name = serde_json::to_value(cache).expect("a name");
+            assert_eq!(name, cache_name(cache));
+        }
         let text = GOOD.replace(
             "memory = { vm = \"a\" }",
             "fabric = \"hp_hang\"\naffects = []",
@@ -663,7 +730,22 @@ mod tests {
             (
                 "memory = { vm = \"a\" }",
                 "weight = 1",
-                "line 4: a fault is one of `memory`, `registers`, `crash`, `line`, `stall` and `fabric`",
+                "line 4: a fault is one of `memory`, `registers`, `crash`, `line`, `stall`, `fabric`, `drift` and `tag`",
+            ),
+            (
+                "memory = { vm = \"a\" }",
+                "tag = { cache = \"code\" }",
+                "line 4: a `tag` of `data` or `code` is a hart's, one of `level2` none's",
+            ),
+            (
+                "for = \"20ms\"\n[[fault]]\nmemory = { vm = \"a\" }",
+                "pace = \"fast\"\nfor = \"20ms\"\n[[fault]]\ntag = { cache = \"level2\" }",
+                "line 5: a `tag` needs `pace = \"timed\"`",
+            ),
+            (
+                "memory = { vm = \"a\" }",
+                "drift = { ppm = 100 }",
+                "line 4: `fabric: clock drifts 100 ppm` does not say whom it may change",
             ),
             (
                 "memory = { vm = \"a\" }",

@@ -9,15 +9,19 @@ use std::sync::atomic::AtomicBool;
 
 use miette::{IntoDiagnostic, WrapErr, miette};
 use tactus_board::board::{MemoryModel, Pace};
+use tactus_board::fault::Fault as BoardFault;
 use tactus_board::time::Femtoseconds;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, value};
 
-use super::description::{Among, Begin, Campaign, Compare, Fault, Kind, Stall, register_name};
+use super::description::{
+    Among, Begin, Campaign, Compare, Drift, Fault, Kind, Stall, Tag, cache_name, register_name,
+};
 use super::judge::Verdict;
 use super::run::{Row, Subject, Walker};
 use super::space::{What, femtoseconds};
 use crate::attack::run::Unfit;
 use crate::config::Nanoseconds;
+use crate::fewer_vms;
 use crate::progress::Progress;
 
 /// The shortest time behind the fault that is tried.
@@ -67,7 +71,7 @@ pub fn minimise(campaign: Campaign, run: u32, progress: &Progress) -> Result<Sma
     let mut campaign = alone;
     let mut without = Vec::new();
     loop {
-        let names = names(&campaign.system.document);
+        let names = fewer_vms::vms(&campaign.system.document);
         let fewer = names.iter().find_map(|name| {
             let smaller = without_vm(&campaign, name)?;
             let row = trial.of(&smaller)?;
@@ -111,7 +115,7 @@ impl Trial<'_> {
     /// What the only run of a campaign does, if its verdict is the wanted one.
     fn of(&mut self, campaign: &Campaign) -> Option<Row> {
         self.tried += 1;
-        let vms = names(&campaign.system.document).len();
+        let vms = fewer_vms::vms(&campaign.system.document).len();
         let ms = campaign.after.0 as f64 / 1e6;
         self.progress
             .status(format!("try {}: {vms} VMs, {ms:.3} ms", self.tried));
@@ -156,6 +160,11 @@ fn alone(subject: &Subject, walker: &Walker, run: u32) -> Campaign {
             register: Some(register),
             bit,
         },
+        (Kind::Tag(tag), What::Fault(BoardFault::Tag { place, bit, .. })) => Kind::Tag(Tag {
+            place: Some(place),
+            bit: Some(bit),
+            ..*tag
+        }),
         (kind, _) => kind.clone(),
     };
     let mut campaign = subject.campaign().clone();
@@ -174,16 +183,6 @@ fn alone(subject: &Subject, walker: &Walker, run: u32) -> Campaign {
     campaign
 }
 
-/// The VMs' names.
-fn names(document: &DocumentMut) -> Vec<String> {
-    let vms = document.get("vm").and_then(Item::as_array_of_tables);
-    let name = |vm: &Table| Some(vm.get("name")?.as_str()?.to_owned());
-    vms.into_iter()
-        .flat_map(ArrayOfTables::iter)
-        .filter_map(name)
-        .collect()
-}
-
 /// The campaign without a VM and all that names it; `None` if the fault is about it.
 fn without_vm(campaign: &Campaign, name: &str) -> Option<Campaign> {
     let [fault] = &campaign.faults[..] else {
@@ -198,41 +197,8 @@ fn without_vm(campaign: &Campaign, name: &str) -> Option<Campaign> {
     }
     let mut smaller = campaign.clone();
     smaller.faults[0].affects.retain(|vm| vm != name);
-    let mut gone = vec![name.to_owned()];
-    // What names the VM goes, and what names that, as chains do with channels.
-    for key in ["vm", "channel", "chain"] {
-        let entries = smaller.system.document.get_mut(key);
-        let Some(entries) = entries.and_then(Item::as_array_of_tables_mut) else {
-            continue;
-        };
-        entries.retain(|entry| {
-            let own = entry.get("name").and_then(Item::as_str).unwrap_or_default();
-            let goes = match key {
-                "vm" => own == name,
-                _ => entry.iter().any(|(_, item)| mentions(item, &gone)),
-            };
-            if goes && !own.is_empty() {
-                gone.push(own.to_owned());
-            }
-            !goes
-        });
-    }
+    fewer_vms::remove_vm(&mut smaller.system.document, name);
     Some(smaller)
-}
-
-/// Whether a text of an entry is one of the names, or has one as a word.
-fn mentions(item: &Item, names: &[String]) -> bool {
-    let is_name = |text: &str| {
-        let mut words = text.split(|c: char| !(c.is_alphanumeric() || "-_".contains(c)));
-        words.any(|word| names.iter().any(|name| name == word))
-    };
-    match item {
-        Item::Value(value) => match value.as_array() {
-            Some(array) => array.iter().filter_map(|value| value.as_str()).any(is_name),
-            None => value.as_str().is_some_and(is_name),
-        },
-        _ => false,
-    }
 }
 
 /// Writes the campaign's file, and its system's beside it. Gives the latter's path.
@@ -374,6 +340,28 @@ fn of_fault(fault: &Fault) -> Table {
             put("hart", (*hart as i64).into());
             put("cycles", i64::from(*cycles).into());
             "stall"
+        }
+        Kind::Drift(Drift { ppm }) => {
+            put("ppm", i64::from(*ppm).into());
+            "drift"
+        }
+        Kind::Tag(Tag {
+            cache,
+            hart,
+            place,
+            bit,
+        }) => {
+            put("cache", cache_name(*cache).into());
+            if let Some(hart) = hart {
+                put("hart", (*hart as i64).into());
+            }
+            if let Some(place) = place {
+                put("place", (*place as i64).into());
+            }
+            if let Some(bit) = bit {
+                put("bit", i64::from(*bit).into());
+            }
+            "tag"
         }
         Kind::Fabric(what) => {
             table["fabric"] = value(what.name());

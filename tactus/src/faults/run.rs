@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use miette::miette;
 use serde::{Deserialize, Serialize};
 use tactus_board::board::Pace;
-use tactus_board::fault::Fault as BoardFault;
+use tactus_board::fault::{Cache, Fault as BoardFault};
 use tactus_board::time::Femtoseconds;
 
-use super::description::{Begin, Campaign, register_name};
+use super::description::{Begin, Campaign, cache_name, register_name};
 use super::judge::{Judged, Reference, Verdict};
 use super::space::{Drawn, Space, What, femtoseconds};
 use crate::attack::run::{Lab, Shown, Unfit};
@@ -138,6 +138,16 @@ impl Subject {
                 ));
             }
         }
+        if let Some(vm) = live.journal().vms.iter().find(|vm| vm.failed()) {
+            let check = vm.failed.first();
+            let why = check.map(|(name, reason)| format!(": check {name} failed: {reason}"));
+            return Err(miette!(
+                help = "see with `tactus run` what it says; of a VM that has failed nothing can be judged",
+                "VM `{}` has failed before faults begin{}",
+                vm.name,
+                why.unwrap_or_default()
+            ));
+        }
         let space = Space::of(&self.campaign, &self.boot.image, live.board());
         let space = space.map_err(|[message, help]| miette!(help = help, "{message}"))?;
         // What is drawn is there; whether the others can be is tried.
@@ -171,6 +181,7 @@ impl Subject {
             end,
             trace_hash,
             reference: Reference::of(shown, self.campaign.compare, clock_hz),
+            instructions: 0,
         }))
     }
 }
@@ -185,6 +196,7 @@ pub struct Walker {
     end: Femtoseconds,
     trace_hash: u64,
     reference: Reference,
+    instructions: u64,
 }
 
 /// A run with its fault, which has just been let happen, and the same without it.
@@ -234,6 +246,11 @@ impl Walker {
     /// When each run ends.
     pub const fn end(&self) -> Femtoseconds {
         self.end
+    }
+
+    /// Instructions of all harts, from the fault to the end, of the runs that were carried out.
+    pub const fn instructions(&self) -> u64 {
+        self.instructions
     }
 
     /// Carries out these runs, and hands each on. Their order makes no difference.
@@ -355,7 +372,7 @@ impl Walker {
     }
 
     fn one(
-        &self,
+        &mut self,
         now: &mut Live,
         run: u32,
         drawn: &Drawn,
@@ -399,9 +416,17 @@ impl Walker {
         let written = |vm: &VmJournal| vm.console.bytes().len();
         let before: Vec<usize> = live.journal().vms.iter().map(written).collect();
         blow.strike(&mut live)?;
+        let executed = |live: &Live| -> u64 {
+            let board = live.board();
+            (0..board.harts())
+                .map(|hart| board.instructions(hart))
+                .sum()
+        };
+        let executed_before = executed(&live);
         if live.run(&Until::Time(self.end), None, go_on) == Stop::Interrupted {
             return Ok(None);
         }
+        self.instructions += executed(&live) - executed_before;
         let image = &self.subject.boot.image;
         let affects = &self.space.kind(drawn.kind).affects;
         let affects: Vec<usize> = (0..image.vms.len())
@@ -435,6 +460,22 @@ fn words(fault: &BoardFault) -> String {
         BoardFault::FabricHang { port } => format!("nothing gets through at {port:?}"),
         BoardFault::FabricEventLost => "the next event of software is lost".to_owned(),
         BoardFault::FabricEventExtra => "an event comes that nothing has raised".to_owned(),
+        BoardFault::FabricDrift { ppm } => {
+            format!("the fabric's period is {ppm} ppm longer from then on")
+        }
+        BoardFault::Tag {
+            cache,
+            hart,
+            place,
+            bit,
+        } => {
+            let name = cache_name(cache);
+            let tag = format!("address bit {bit} of the tag in place {place} of the cache {name}");
+            match cache {
+                Cache::Level2 => tag,
+                Cache::Data | Cache::Code => format!("{tag} of hart {hart}"),
+            }
+        }
         fault => format!("{fault:?}"),
     }
 }

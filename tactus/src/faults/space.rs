@@ -6,10 +6,12 @@ use fastrand::Rng;
 use tactus_abi::blob::Region;
 use tactus_board::board::Board;
 use tactus_board::fabric::FabricPort;
-use tactus_board::fault::{Fault as BoardFault, Register};
+use tactus_board::fault::{Cache, Fault as BoardFault, Register};
 use tactus_board::time::Femtoseconds;
 
-use super::description::{Among, Campaign, FabricFault, Fault, Kind, Stall};
+use super::description::{
+    Among, Campaign, Drift, FabricFault, Fault, Kind, Stall, Tag, cache_name,
+};
 use crate::config::Nanoseconds;
 use crate::image::Image;
 
@@ -73,8 +75,20 @@ enum Source {
     Memory(Bytes, Option<u8>),
     /// A register of a VM's harts, and its bit.
     Registers(usize, Option<Register>, Option<u8>),
+    /// A bit of a tag of a cache.
+    Tag(Tags),
     /// One and the same.
     Fixed(What),
+}
+
+/// Tags of a cache.
+#[derive(Debug)]
+struct Tags {
+    cache: Cache,
+    hart: usize,
+    places: Range<usize>,
+    /// Of a line's physical address.
+    bits: Range<u32>,
 }
 
 /// Bytes of a VM's memory, by their offsets.
@@ -150,6 +164,10 @@ impl Space {
                     Source::Fixed(What::Fault(BoardFault::Stall { hart, cycles }))
                 }
                 Kind::Fabric(fault) => Source::Fixed(What::Fault(of_fabric(*fault))),
+                Kind::Drift(Drift { ppm }) => {
+                    Source::Fixed(What::Fault(BoardFault::FabricDrift { ppm: *ppm }))
+                }
+                Kind::Tag(tag) => Source::Tag(tags(tag, board)?),
             };
             kinds.push((fault.clone(), source));
         }
@@ -207,6 +225,12 @@ impl Space {
                     bit: Some(bit.unwrap_or(any)),
                 }
             }
+            Source::Tag(tags) => What::Fault(BoardFault::Tag {
+                cache: tags.cache,
+                hart: tags.hart,
+                place: random.usize(tags.places.clone()),
+                bit: random.u32(tags.bits.clone()),
+            }),
             Source::Fixed(what) => what.clone(),
         };
         Drawn { kind, at, what }
@@ -228,6 +252,41 @@ impl Space {
     pub fn kind(&self, number: usize) -> &Fault {
         &self.kinds[number].0
     }
+}
+
+/// The tags that a fault may be of: those of all places, and the bits in which lines of main memory differ.
+fn tags(tag: &Tag, board: &Board) -> Result<Tags, [String; 2]> {
+    let Tag {
+        cache, place, bit, ..
+    } = *tag;
+    let hart = tag.hart.unwrap_or(0);
+    let name = cache_name(cache);
+    let there = board.tags(cache, hart).ok_or_else(|| {
+        [
+            format!("there is no cache `{name}` of hart {hart}"),
+            "the profile `soc` has caches; its harts count from 0".to_owned(),
+        ]
+    })?;
+    let last = board.memory().base() + (board.memory().size() - 1);
+    let bits = there.bits.start..(u64::BITS - last.leading_zeros());
+    let is_there = place.is_none_or(|place| place < there.places)
+        && bit.is_none_or(|bit| there.bits.contains(&bit));
+    if !is_there {
+        let (places, first, end) = (there.places, there.bits.start, there.bits.end);
+        return Err([
+            format!("the cache `{name}` has no such tag"),
+            format!(
+                "it has {places} places, from 0, and bits {first} to {} of addresses",
+                end - 1
+            ),
+        ]);
+    }
+    Ok(Tags {
+        cache,
+        hart,
+        places: place.map_or(0..there.places, |place| place..place + 1),
+        bits: bit.map_or(bits, |bit| bit..bit + 1),
+    })
 }
 
 fn line(number: u32, high: bool, lasts: Option<Nanoseconds>) -> What {

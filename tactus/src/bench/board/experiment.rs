@@ -29,7 +29,7 @@ pub struct Experiment {
     pub metrics: Vec<Metric>,
 }
 
-/// A piece of work: a program without firmware, or a system under the hypervisor.
+/// A piece of work: a program without firmware, a system under the hypervisor, or a campaign of faults.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
@@ -47,6 +47,9 @@ pub struct Task {
     pub quantum: Option<u64>,
     /// The system's file, relative to the project's root.
     pub system: Option<PathBuf>,
+    /// The campaign's file, relative to the project's root. All its runs are carried out by one thread; what comes
+    /// before them is not measured.
+    pub campaign: Option<PathBuf>,
     /// Begin of a VM's console line that the task is done with; otherwise it is done when the machine has ended.
     pub until: Option<String>,
     /// Virtual time on the board after which it has failed, where it is not
@@ -204,6 +207,10 @@ pub enum Source {
     Slowdown(Measured, Measured),
     /// Host time an instruction, in nanoseconds: the time of the first, the count of the second.
     HostNsPerInstruction(Measured, Measured),
+    /// Runs of a campaign that it carries out in a second of CPU time.
+    RunsPerSecond(Measured),
+    /// Instructions of a campaign's run, from its fault to its end, on average.
+    InstructionsPerRun(Measured),
     /// Instructions that it takes.
     Instructions(Measured),
     /// Instructions that the first counts more or less than the second: 0 if both machines execute the same.
@@ -219,15 +226,23 @@ impl Source {
             Self::WallSeconds(_)
             | Self::Speedup(..)
             | Self::Slowdown(..)
-            | Self::HostNsPerInstruction(..) => true,
-            Self::Instructions(_) | Self::CountDifference(..) | Self::Identical(_) => false,
+            | Self::HostNsPerInstruction(..)
+            | Self::RunsPerSecond(_) => true,
+            Self::InstructionsPerRun(_)
+            | Self::Instructions(_)
+            | Self::CountDifference(..)
+            | Self::Identical(_) => false,
         }
     }
 
     /// The measurements that it needs.
     pub fn needs(&self) -> Vec<&Measured> {
         match self {
-            Self::WallSeconds(a) | Self::Instructions(a) | Self::Identical(a) => vec![a],
+            Self::WallSeconds(a)
+            | Self::RunsPerSecond(a)
+            | Self::InstructionsPerRun(a)
+            | Self::Instructions(a)
+            | Self::Identical(a) => vec![a],
             Self::Speedup(a, b)
             | Self::Slowdown(a, b)
             | Self::HostNsPerInstruction(a, b)
@@ -269,8 +284,15 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
     let experiment: Experiment = toml::from_str(text).into_diagnostic()?;
     for task in &experiment.tasks {
         let name = &task.name;
-        if task.program.is_some() == task.system.is_some() {
-            return Err(miette!("task `{name}` needs either `program` or `system`"));
+        let of = [
+            task.program.is_some(),
+            task.system.is_some(),
+            task.campaign.is_some(),
+        ];
+        if of.into_iter().filter(|given| *given).count() != 1 {
+            return Err(miette!(
+                "task `{name}` needs one of `program`, `system` and `campaign`"
+            ));
         }
         let of_program = [
             task.harts.is_some(),
@@ -287,6 +309,14 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
         for measured in &turns.of {
             if experiment.task(&measured.task).is_none() {
                 return Err(miette!("`{measured}` is of no task of the experiment"));
+            }
+            let is_campaign = experiment
+                .task(&measured.task)
+                .is_some_and(|task| task.campaign.is_some());
+            if is_campaign && !matches!(measured.machine, Machine::Fast | Machine::Timed) {
+                return Err(miette!(
+                    "`{measured}`: campaigns are carried out on the board alone, `fast` or `timed`"
+                ));
             }
         }
         if turns.repeat == 0 {
@@ -354,7 +384,14 @@ mod tests {
             )
         };
         assert!(error("harts = 1", "").contains("a program needs them"));
-        assert!(error("program = \"board-mix\"", "").contains("either `program` or `system`"));
+        assert!(error("program = \"board-mix\"", "").contains("one of `program`, `system`"));
+        let campaign = GOOD
+            .replace("program = \"board-mix\"", "campaign = \"c.toml\"")
+            .replace("harts = 1", "")
+            .replace("rounds = 10", "")
+            .replace("quick_rounds = 1", "");
+        let error_of_campaign = parse(&campaign).expect_err("QEMU carries out no campaign");
+        assert!(error_of_campaign.to_string().contains("on the board alone"));
         assert!(error("\"compute@fast\"]", "\"other@fast\"]").contains("of no task"));
         assert!(error("compute@qemu", "compute@spike").contains("not `task@machine`"));
         assert!(error(", \"compute@fast\"]", "]").contains("take turns with each other"));

@@ -2,8 +2,9 @@
 //! gives the same run twice.
 //!
 //! [`experiment`] is what to do, as data. A [`job`] is a task made ready, a [`sample`] is one run of it on a machine.
-//! The machines are [`qemu`] and the board ([`machine`]), which runs [`apart`] from this process. [`turns`] measures in
-//! turns; [`host`] watches who else uses the host, and keeps it busy on purpose.
+//! The machines are [`qemu`] and the board ([`machine`]), which runs [`apart`] from this process; a [`campaign`] of
+//! faults is carried out within it. [`turns`] measures in turns; [`host`] watches who else uses the host, and keeps it
+//! busy on purpose.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,6 +16,7 @@ use tactus_board::profile::Profile;
 use crate::run::machine::SEED;
 
 use super::result::{Findings, Found};
+use campaign::Prepared;
 use experiment::{Experiment, Machine, Measured, Source};
 use job::{Job, Ready};
 use machine::Order;
@@ -22,6 +24,7 @@ use sample::Sample;
 use turns::Measurements;
 
 pub mod apart;
+pub mod campaign;
 pub mod experiment;
 pub mod host;
 pub mod job;
@@ -75,6 +78,7 @@ pub fn carry_out(
     let profile = Profile::named(&experiment.profile)
         .ok_or_else(|| miette!("there is no profile `{}`", experiment.profile))?;
     let mut jobs = BTreeMap::new();
+    let mut campaigns: BTreeMap<Measured, Prepared> = BTreeMap::new();
     let mut measured = Vec::new();
     for turns in &experiment.turns {
         let times = if quick {
@@ -82,15 +86,23 @@ pub fn carry_out(
         } else {
             turns.repeat
         };
-        for task in turns.of.iter().map(|measured| &measured.task) {
-            if times > 0
-                && !jobs.contains_key(task)
-                && let Some(task) = experiment.task(task)
-            {
+        for measured in turns.of.iter().filter(|_| times > 0) {
+            let Some(task) = experiment.task(&measured.task) else {
+                continue;
+            };
+            if let Some(file) = &task.campaign {
+                if !campaigns.contains_key(measured) {
+                    let prepared = Prepared::of(&root.join(file), measured.machine)?;
+                    campaigns.insert(measured.clone(), prepared);
+                }
+            } else if !jobs.contains_key(&task.name) {
                 jobs.insert(task.name.clone(), Ready::of(task, root, &profile, quick)?);
             }
         }
         let mut run = |measured: &Measured| {
+            if let Some(campaign) = campaigns.get_mut(measured) {
+                return campaign.carry_out();
+            }
             let ready = jobs
                 .get(&measured.task)
                 .ok_or_else(|| miette!("`{measured}` is of no task"))?;
@@ -144,6 +156,10 @@ fn value(source: &Source, of: &Measurements) -> Option<f64> {
         Source::Slowdown(a, b) => of.median([a, b], |[a, b]| Some(each(a)? / each(b)?)),
         Source::HostNsPerInstruction(a, b) => {
             of.median([a, b], |[a, b]| Some(seconds(a)? * 1e9 / instructions(b)?))
+        }
+        Source::RunsPerSecond(a) => of.median([a], |[a]| Some(f64::from(a.runs?) / seconds(a)?)),
+        Source::InstructionsPerRun(a) => {
+            of.median([a], |[a]| Some(instructions(a)? / f64::from(a.runs?)))
         }
         Source::Instructions(a) => of.median([a], |[a]| instructions(a)),
         Source::CountDifference(a, b) => of.median([a, b], |[a, b]| {

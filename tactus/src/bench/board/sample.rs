@@ -118,6 +118,8 @@ pub struct Sample {
     pub checksum: Option<u64>,
     /// Hash of the run's trace, from a machine that makes one.
     pub trace_hash: Option<u64>,
+    /// Runs, of a campaign.
+    pub runs: Option<u32>,
 }
 
 impl Sample {
@@ -128,6 +130,7 @@ impl Sample {
             instructions: None,
             checksum: figure(journal, CHECKSUM),
             trace_hash: None,
+            runs: None,
         }
     }
 

@@ -24,6 +24,7 @@ fn sample(milliseconds: u64, instructions: Option<u64>) -> Sample {
         instructions,
         checksum: Some(1),
         trace_hash: Some(9),
+        runs: None,
     }
 }
 
