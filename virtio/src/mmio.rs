@@ -1,5 +1,7 @@
 //! A device's registers (virtio 1.2, section 4.2): virtio-mmio, version 2.
 
+use core::sync::atomic::{AtomicU64, Ordering};
+
 use crate::memory::Memory;
 use crate::queue::{Fault, Queue, SIZE_MAX};
 
@@ -133,6 +135,17 @@ pub trait Saved {
     fn load(&self, number: usize) -> u64;
     /// Changes it.
     fn store(&self, number: usize, word: u64);
+}
+
+/// Words of memory: [`WORDS`] of them.
+impl Saved for &[AtomicU64] {
+    fn load(&self, number: usize) -> u64 {
+        self[number].load(Ordering::Relaxed)
+    }
+
+    fn store(&self, number: usize, word: u64) {
+        self[number].store(word, Ordering::Relaxed);
+    }
 }
 
 /// Words that the registers are kept in.

@@ -48,6 +48,7 @@ pub struct Bucket {
     burst: u64,
     /// Units that are left, times the ticks in a second.
     left: u64,
+    ticks_per_second: u32,
     since: u64,
 }
 
@@ -58,12 +59,13 @@ impl Bucket {
             rate: rate as u64,
             burst: burst as u64 * ticks_per_second as u64,
             left: burst as u64 * ticks_per_second as u64,
+            ticks_per_second,
             since: 0,
         }
     }
 
     /// Takes `units` at a time in ticks, if they are there.
-    pub fn take(&mut self, units: u64, now: u64, ticks_per_second: u32) -> bool {
+    pub fn take(&mut self, units: u64, now: u64) -> bool {
         if self.rate == 0 {
             return true;
         }
@@ -73,7 +75,7 @@ impl Bucket {
             .left
             .saturating_add(passed.saturating_mul(self.rate))
             .min(self.burst);
-        let wanted = units.saturating_mul(ticks_per_second.into());
+        let wanted = units.saturating_mul(self.ticks_per_second.into());
         let enough = wanted <= self.left;
         if enough {
             self.left -= wanted;
@@ -116,11 +118,16 @@ struct Frame {
     bytes: [u8; FRAME_MAX],
 }
 
+const NO_FRAME: Frame = Frame {
+    length: 0,
+    bytes: [0; FRAME_MAX],
+};
+
 /// A port.
 #[derive(Debug)]
 struct Port {
     settings: PortSettings,
-    waiting: [Frame; WAITING_MAX],
+    /// The first frame that waits, in its part of [`Switch::waiting`], and how many do.
     first: usize,
     count: usize,
     counters: Counters,
@@ -130,8 +137,8 @@ struct Port {
 #[derive(Debug)]
 pub struct Switch {
     ports: [Option<Port>; PORTS],
+    waiting: [[Frame; WAITING_MAX]; PORTS],
     table: [Option<(Address, u8)>; TABLE],
-    ticks_per_second: u32,
     /// The present time.
     now: u64,
     /// Ports, as bits, that frames have come for since [`Switch::take_woken`], which had none.
@@ -140,11 +147,12 @@ pub struct Switch {
 
 impl Switch {
     /// One without ports.
-    pub const fn new(ticks_per_second: u32) -> Self {
+    #[expect(clippy::new_without_default, reason = "it is for a static")]
+    pub const fn new() -> Self {
         Self {
             ports: [const { None }; PORTS],
+            waiting: [[NO_FRAME; WAITING_MAX]; PORTS],
             table: [None; TABLE],
-            ticks_per_second,
             now: 0,
             woken: 0,
         }
@@ -153,16 +161,11 @@ impl Switch {
     /// Adds a port with that number. `false`: there is one, or one with the same address, or there can be none.
     pub fn add(&mut self, number: usize, settings: PortSettings) -> bool {
         let is_known = self.port_of(&settings.address).is_some();
-        let empty = Frame {
-            length: 0,
-            bytes: [0; FRAME_MAX],
-        };
         let (Some(port @ None), false) = (self.ports.get_mut(number), is_known) else {
             return false;
         };
         *port = Some(Port {
             settings,
-            waiting: [empty; WAITING_MAX],
             first: 0,
             count: 0,
             counters: Counters::default(),
@@ -223,7 +226,7 @@ impl Switch {
     }
 
     fn forward(&mut self, number: usize, frame: &[u8]) -> bool {
-        let (now, ticks) = (self.now, self.ticks_per_second);
+        let now = self.now;
         let (Some((to, rest)), true) = (frame.split_first_chunk::<6>(), frame.len() <= FRAME_MAX)
         else {
             return false;
@@ -237,11 +240,11 @@ impl Switch {
         let Some(Some(port)) = self.ports.get_mut(number) else {
             return false;
         };
-        if !port.settings.bytes.take(frame.len() as u64, now, ticks) {
+        if !port.settings.bytes.take(frame.len() as u64, now) {
             return false;
         }
         let vlan = port.settings.vlan;
-        if is_group(to) && !port.settings.group_frames.take(1, now, ticks) {
+        if is_group(to) && !port.settings.group_frames.take(1, now) {
             return false;
         }
         match self.port_of(from) {
@@ -275,7 +278,7 @@ impl Switch {
         if port.count == 0 {
             self.woken |= 1 << number;
         }
-        let slot = &mut port.waiting[(port.first + port.count) % WAITING_MAX];
+        let slot = &mut self.waiting[number][(port.first + port.count) % WAITING_MAX];
         slot.length = frame.len() as u16;
         slot.bytes[..frame.len()].copy_from_slice(frame);
         port.count += 1;
@@ -323,8 +326,7 @@ impl<'s> Card<'s> {
     }
 
     /// Gives the driver the first frame that waits, in the buffers of a request, and says how many bytes that were.
-    fn receive(port: &Port, chain: &Chain, memory: &impl Memory) -> Result<u32, Fault> {
-        let frame = &port.waiting[port.first];
+    fn receive(frame: &Frame, chain: &Chain, memory: &impl Memory) -> Result<u32, Fault> {
         let mut bytes = [0; HEADER + FRAME_MAX];
         // The number of buffers (section 5.1.6).
         bytes[HEADER - 2] = 1;
@@ -384,7 +386,7 @@ impl Device for Card<'_> {
                 more: queue.waiting(memory)? > 0,
             });
         }
-        let mut switch = self.switch.borrow_mut();
+        let switch = &mut *self.switch.borrow_mut();
         let Some(Some(port)) = switch.ports.get_mut(self.number) else {
             return Ok(Served::default());
         };
@@ -394,7 +396,7 @@ impl Device for Card<'_> {
         let Some(chain) = queue.peek(memory)? else {
             return Ok(Served::default());
         };
-        let written = Self::receive(port, &chain, memory)?;
+        let written = Self::receive(&switch.waiting[self.number][port.first], &chain, memory)?;
         // Whatever the driver wants: it has looked why it was interrupted, and is told.
         queue.complete(memory, &chain, written)?;
         port.first = (port.first + 1) % WAITING_MAX;

@@ -8,7 +8,7 @@
 #![no_main]
 
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::AtomicU64;
 
 use tactus_guest::call::{self, Message, Stack};
 use tactus_guest::channel::Channel;
@@ -17,7 +17,7 @@ use tactus_guest::{devicetree, power, record, start, trap};
 use tactus_virtio::block::Block;
 use tactus_virtio::disk::Layered;
 use tactus_virtio::memory::Window;
-use tactus_virtio::mmio::{Port, Saved};
+use tactus_virtio::mmio::Port;
 
 tactus_guest::entry!(main);
 
@@ -26,20 +26,8 @@ const DISKS: usize = 8;
 /// Bytes in front of the written blocks, for the registers.
 const REGISTERS: usize = 4096;
 
-/// The registers of a device, in its channel's memory.
-struct Kept(&'static [AtomicU64]);
-
-impl Saved for Kept {
-    fn load(&self, number: usize) -> u64 {
-        self.0[number].load(Ordering::Relaxed)
-    }
-
-    fn store(&self, number: usize, word: u64) {
-        self.0[number].store(word, Ordering::Relaxed);
-    }
-}
-
-type Disk = Port<Block<Layered>, Window, Kept>;
+/// A disk; its registers are in its channel's memory.
+type Disk = Port<Block<Layered>, Window, &'static [AtomicU64]>;
 
 /// The disks, by channel. Made before calls begin, which are one after the other.
 struct Disks(UnsafeCell<[Option<Disk>; DISKS]>);
@@ -96,7 +84,7 @@ fn disk(channel: Channel, number: usize, image: &'static [u8], buffers: usize) -
     };
     let layer = channel.part(first + REGISTERS, usize::MAX);
     let device = Block::new(Layered::new(image, layer), b"tactus");
-    Some(Port::new(device, memory, Kept(kept)))
+    Some(Port::new(device, memory, kept))
 }
 
 fn serve(channel: usize, message: Message) -> Message {
