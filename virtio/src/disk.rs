@@ -1,7 +1,8 @@
 //! A disk in memory: an image that is never changed, and the blocks that were written.
 //!
-//! Written blocks are in memory that outlives the device, in which each block has a bit. A block is written there first,
-//! all of it, and its bit is set then: a life of the device that ends between the two leaves the block as it was.
+//! Written blocks are in memory that outlives the device, in which each block has a bit. A block is written there
+//! first, all of it, and its bit is set then: a life of the device that ends between the two leaves the block as it
+//! was.
 
 use crate::memory::{Memory, Window};
 

@@ -68,8 +68,8 @@ impl Window {
         self.size
     }
 
-    /// The part from `offset` on, of at most `size` bytes, at addresses that begin with 0. `offset` is rounded down to a
-    /// multiple of 8.
+    /// The part from `offset` on, of at most `size` bytes, at addresses that begin with 0. `offset` is rounded down to
+    /// a multiple of 8.
     pub const fn part(&self, offset: usize, size: usize) -> Self {
         let offset = if offset < self.size {
             offset / 8 * 8
@@ -125,7 +125,8 @@ unsafe fn copy(from: *const u8, to: *mut u8, length: usize) {
 impl Memory for Window {
     fn read(&self, address: u64, to: &mut [u8]) -> Result<(), Outside> {
         let from = self.find(address, to.len())?;
-        // SAFETY: the range is within the window; the buffer is the program's own, which windows do not overlap (`new`).
+        // SAFETY: the range is within the window; the buffer is the program's own, which windows do not overlap
+        // (`new`).
         unsafe { copy(from as *const u8, to.as_mut_ptr(), to.len()) };
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! Split virtqueues (virtio 1.2, section 2.7), served in order: a request is completed before the next is taken.
 //!
-//! **Protocol Q1, rings.** The driver writes a request's buffers, its descriptors and its entry in the available ring, and
-//! then, with release, that ring's index; the device reads the index with acquire, and only then what it announces. The
-//! device writes a request's result and its entry in the used ring, and then, with release, that ring's index. Each
+//! **Protocol Q1, rings.** The driver writes a request's buffers, its descriptors and its entry in the available ring,
+//! and then, with release, that ring's index; the device reads the index with acquire, and only then what it announces.
+//! The device writes a request's result and its entry in the used ring, and then, with release, that ring's index. Each
 //! index, and each ring, is written by one side only. `tests/ring_order.rs` goes through all interleavings.
 
 use crate::memory::{Memory, Outside};
@@ -32,8 +32,8 @@ pub enum Fault {
     Descriptor,
     /// A request has more than [`CHAIN_MAX`] descriptors, or they are a circle.
     Chain,
-    /// A buffer for the device to read follows one for it to write (section 2.7.4.2), or a descriptor has a flag that was
-    /// not negotiated.
+    /// A buffer for the device to read follows one for it to write (section 2.7.4.2), or a descriptor has a flag that
+    /// was not negotiated.
     Flags,
     /// A request is not of the form that its device wants.
     Request,

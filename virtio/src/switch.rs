@@ -1,8 +1,8 @@
 //! A network switch: frames from one port to others, each port with a VLAN, a rate and a bounded queue.
 //!
-//! No port receives what is for another: an address belongs to the port that had it first, from the beginning to the one
-//! that is given it; a frame for an address of no port is dropped. Frames for many are bounded by a rate of their own.
-//! A port that takes no frames loses those that its queue has no room for, and delays no other one.
+//! No port receives what is for another: an address belongs to the port that had it first, from the beginning to the
+//! one that is given it; a frame for an address of no port is dropped. Frames for many are bounded by a rate of their
+//! own. A port that takes no frames loses those that its queue has no room for, and delays no other one.
 
 use core::cell::RefCell;
 

@@ -2,13 +2,16 @@
 //!
 //! A disk is this VM's initrd, which all disks share and nothing changes, and the blocks that its driver has written.
 //! These are in the channel's memory, which outlives this VM, behind a page for the device's registers; a channel with
-//! less memory than the disk has makes a disk that cannot be written. Without an initrd a disk is empty, and as large as
-//! the channel's memory allows. `buffers=N`: the first N bytes of a channel's memory are left to its driver.
+//! less memory than the disk has makes a disk that cannot be written. Without an initrd a disk is empty, and as large
+//! as the channel's memory allows. `buffers=N`: the first N bytes of a channel's memory are left to its driver.
+//! `faults=N`, for tests: each access after the first N of a life is a fault of this VM, when it was served and before
+//! its driver is told so.
 #![no_std]
 #![no_main]
 
+use core::arch::asm;
 use core::cell::UnsafeCell;
-use core::sync::atomic::AtomicU64;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use tactus_guest::call::{self, Message, Stack};
 use tactus_guest::channel::Channel;
@@ -36,10 +39,13 @@ struct Disks(UnsafeCell<[Option<Disk>; DISKS]>);
 unsafe impl Sync for Disks {}
 
 static DISKS_OF: Disks = Disks(UnsafeCell::new([const { None }; DISKS]));
+/// Accesses until a fault.
+static LEFT: AtomicU64 = AtomicU64::new(u64::MAX);
 static STACK: Stack<16384> = Stack::new();
 
 fn main() {
     let image = devicetree::initrd().unwrap_or(&[]);
+    LEFT.store(devicetree::number("faults", u64::MAX), Ordering::Relaxed);
     let buffers = devicetree::number("buffers", 0) as usize;
     for number in 0..DISKS {
         let Some(channel) = Channel::find(number) else {
@@ -74,8 +80,8 @@ fn disk(channel: Channel, number: usize, image: &'static [u8], buffers: usize) -
     let [here, size, there] = devicetree::peer_memory(number)?;
     let first = buffers.next_multiple_of(REGISTERS);
     let kept = words.get(first / 8..)?.get(..REGISTERS / 8)?;
-    // SAFETY: the devicetree is the system's own description of what it gives this VM, which uses both by windows and, of
-    // the channel, words that are not in them.
+    // SAFETY: the devicetree is the system's own description of what it gives this VM, which uses both by windows and,
+    // of the channel, words that are not in them.
     let (memory, channel) = unsafe {
         (
             Window::new(here, size, there as u64),
@@ -95,6 +101,10 @@ fn serve(channel: usize, message: Message) -> Message {
         return Reply::DONE.into_message();
     };
     let outcome = disk.access(access.offset, access.size, access.store);
+    if LEFT.fetch_sub(1, Ordering::Relaxed) == 0 {
+        // SAFETY: the VM has a fault by it.
+        unsafe { asm!("unimp", options(noreturn)) };
+    }
     let reply = Reply {
         value: outcome.value,
         ring: outcome.interrupts.then_some(channel as u32),

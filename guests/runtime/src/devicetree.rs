@@ -50,8 +50,8 @@ pub(crate) fn channel(number: usize) -> Option<Channel> {
 }
 
 /// The memory that this VM has of the one at the other end of channel `number`, for which it emulates a device: where
-/// this VM has it, its bytes, and where that one has it. It is all of that VM's, or the channel's. `None`: it emulates no
-/// device there.
+/// this VM has it, its bytes, and where that one has it. It is all of that VM's, or the channel's. `None`: it emulates
+/// no device there.
 pub fn peer_memory(number: usize) -> Option<[usize; 3]> {
     let tree = get()?;
     let number = u32::try_from(number).ok();

@@ -1,8 +1,8 @@
 //! A network switch, with a port for the VM at the other end of each of its channels, which has a virtio network card
 //! there. Port `n` is that of channel `n`, and has the address 02:54:41:43:54:0n.
 //!
-//! Boot arguments, for each port: `vlanN` (default 0) is its VLAN; `rateN` bytes in a second it may send, and `burstN` at
-//! once (default: no limit, 64 KiB). A port sends 1,000 frames for many in a second, and 32 at once.
+//! Boot arguments, for each port: `vlanN` (default 0) is its VLAN; `rateN` bytes in a second it may send, and `burstN`
+//! at once (default: no limit, 64 KiB). A port sends 1,000 frames for many in a second, and 32 at once.
 #![no_std]
 #![no_main]
 
@@ -85,7 +85,8 @@ fn fail(what: &str) -> ! {
 fn card(channel: Channel, number: usize) -> Option<NetworkCard> {
     let kept = channel.words().get(..WORDS)?;
     let [here, size, there] = devicetree::peer_memory(number)?;
-    // SAFETY: the devicetree is the system's own description of what it gives this VM, which uses it by this window only.
+    // SAFETY: the devicetree is the system's own description of what it gives this VM, which uses it by this window
+    // only.
     let memory = unsafe { Window::new(here, size, there as u64) };
     let hz = time::hz() as u32;
     let settings = PortSettings {

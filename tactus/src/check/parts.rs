@@ -75,8 +75,8 @@ pub(super) fn needed(config: &Config) -> u32 {
 }
 
 /// The hypervisor that a system with these needs is started with: the base, or the one that has all parts but PCI and
-/// forwarding, or that and one of the two, or, in on-chip memory, another one that has all parts but these. There are no
-/// others, so that each hypervisor that runs without PCI functions and emulated devices is one that the benches have
+/// forwarding, or that and one of the two, or, in on-chip memory, another one that has all parts but these. There are
+/// no others, so that each hypervisor that runs without PCI functions and emulated devices is one that the benches have
 /// measured.
 pub(super) const fn hypervisor(parts: u32, memory: HypervisorMemory) -> &'static str {
     match memory {

@@ -208,8 +208,8 @@ impl Machine {
             .expect("within");
     }
 
-    /// Announces a request of that kind with its data, of at most 3 sectors, in three descriptors: those of `slot`, 0 to
-    /// 4.
+    /// Announces a request of that kind with its data, of at most 3 sectors, in three descriptors: those of `slot`, 0
+    /// to 4.
     pub fn request(&mut self, slot: u16, kind: u32, sector: u64, data: &[u8]) {
         let at = Self::buffer(slot);
         let mut header = [0; 16];
