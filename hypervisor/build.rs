@@ -18,6 +18,9 @@ fn main() {
             if std::env::var(CHECKED).as_deref() == Ok("true") {
                 println!("cargo::rustc-link-arg-bins=--defsym=CHECKED=1");
             }
+            if std::env::var_os("CARGO_FEATURE_FORWARDING").is_some() {
+                println!("cargo::rustc-link-arg-bins=--defsym=FORWARDING=1");
+            }
             if std::env::var_os("CARGO_FEATURE_PCI").is_some() {
                 println!("cargo::rustc-link-arg-bins=--defsym=PCI=1");
             }

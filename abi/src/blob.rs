@@ -4,7 +4,7 @@
 //! aligned). It is a [`Header`] and then one table after the other in the order of the header's counts;
 //! all fields are little-endian. The segments' contents follow in the same image.
 
-mod calls;
+pub mod calls;
 mod check;
 pub mod pci;
 mod ready_queue;
@@ -167,7 +167,7 @@ pub mod part {
     /// PCI functions behind an IOMMU.
     pub const PCI: u32 = 1 << 8;
     /// All of them.
-    pub const ALL: u32 = (1 << 9) - 1;
+    pub const ALL: u32 = (1 << 10) - 1;
 }
 
 /// The queue of the ready best-effort vCPUs of the system.

@@ -22,6 +22,8 @@ use crate::system::{Route, System, install};
 use crate::vm::{Doorbell, Vcpu, Vm};
 use core::ptr::NonNull;
 use core::sync::atomic::AtomicU32;
+#[cfg(feature = "forwarding")]
+use tactus_abi::blob::calls;
 use tactus_abi::blob::{Blob, Class, Header, NONE, ReadyQueue, RealTimePolicy, part, region};
 use tactus_abi::map::{PAGE_SIZE, PASSTHROUGH_SOURCE_MAX};
 use tactus_hypervisor::lock::Lock;
@@ -152,6 +154,8 @@ fn blob() -> Result<Blob<'static>, Refusal> {
 }
 
 fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
+    #[cfg(feature = "forwarding")]
+    const PARTS: u32 = self::PARTS | calls::FORWARDING;
     let blob = blob()?;
     if blob.header.parts & !PARTS != 0 {
         return Err(Refusal::Parts);
@@ -160,6 +164,8 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     blob.check_warm_ranges().map_err(Refusal::Blob)?;
     #[cfg(feature = "calls")]
     blob.check_calls().map_err(Refusal::Blob)?;
+    #[cfg(feature = "forwarding")]
+    blob.check_windows().map_err(Refusal::Blob)?;
     #[cfg(feature = "pci")]
     blob.check_pci().map_err(Refusal::Blob)?;
     if blob.header.uart_base != 0 {
@@ -233,6 +239,10 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             Some(unsafe { zeroed(at) })
         };
         for region in blob.regions_of(vm) {
+            #[cfg(feature = "forwarding")]
+            if region.flags == calls::WINDOW {
+                continue;
+            }
             let leaf = stage2
                 .map(region, &mut table)
                 .map_err(|error| Refusal::Map(index, error))?;

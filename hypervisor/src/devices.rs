@@ -8,6 +8,8 @@ use crate::call::AnswerTo;
 use crate::dispatch;
 use crate::doorbell::delivery;
 use crate::exception;
+#[cfg(feature = "forwarding")]
+use crate::forwarding;
 use crate::hart::context::HartCtx;
 #[cfg(feature = "pci")]
 use crate::pci;
@@ -32,6 +34,9 @@ pub enum Device {
     Accelerator(&'static Interface, u64),
     /// The channels' doorbells, and behind them the register of calls by memory.
     Doorbell(u64),
+    /// A window whose accesses another VM serves.
+    #[cfg(feature = "forwarding")]
+    Window(forwarding::Place),
     /// A PCI function's configuration space.
     #[cfg(feature = "pci")]
     Pci(pci::Register),
@@ -58,6 +63,10 @@ pub fn at(vm: &Vm, address: u64) -> Option<Device> {
     if let Some(offset) = within(map::DOORBELL_BASE, map::PAGE_SIZE) {
         return Some(Device::Doorbell(offset));
     }
+    #[cfg(feature = "forwarding")]
+    if let Some(place) = forwarding::at(vm, address) {
+        return Some(Device::Window(place));
+    }
     #[cfg(feature = "pci")]
     if let Some(register) = pci::at(vm, address) {
         return Some(Device::Pci(register));
@@ -83,6 +92,10 @@ pub fn access(cx: &mut HartCtx, vcpu: &'static Vcpu, exception: &Exception, devi
         // A power of two.
         if exception.guest_address & u64::from(access.size - 1) != 0 {
             return None;
+        }
+        #[cfg(feature = "forwarding")]
+        if let Device::Window(place) = device {
+            return Some(forwarding::access(cx, vcpu, place, access));
         }
         let register = usize::from(access.register);
         if access.store {

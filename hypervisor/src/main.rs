@@ -49,6 +49,9 @@ mod exception;
 #[cfg(target_os = "none")]
 mod exit;
 #[cfg(target_os = "none")]
+#[cfg(feature = "forwarding")]
+mod forwarding;
+#[cfg(target_os = "none")]
 mod hart;
 #[cfg(target_os = "none")]
 mod interrupt;

@@ -20,12 +20,15 @@ pub const HYPERVISOR_BASE: &str = "tactus-hypervisor-base";
 
 /// The hypervisor that executes from on-chip memory; likewise.
 pub const HYPERVISOR_ONCHIP: &str = "tactus-hypervisor-onchip";
+/// The hypervisor that forwards accesses to VMs that emulate devices; likewise.
+pub const HYPERVISOR_FORWARDING: &str = "tactus-hypervisor-forwarding";
 /// The hypervisor that gives PCI functions to VMs; likewise.
 pub const HYPERVISOR_PCI: &str = "tactus-hypervisor-pci";
 /// All of them.
-pub const HYPERVISORS: [&str; 4] = [
+pub const HYPERVISORS: [&str; 5] = [
     HYPERVISOR,
     HYPERVISOR_BASE,
+    HYPERVISOR_FORWARDING,
     HYPERVISOR_ONCHIP,
     HYPERVISOR_PCI,
 ];

@@ -510,8 +510,35 @@ fn channels(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
             fdt.property_u32("tactus,messages", channel.messages)?;
             fdt.property_u32("tactus,message-size", channel.message_size)?;
         }
+        if let Some(device) = &channel.device
+            && channel.ends[0].0 == end.peer
+        {
+            fdt.property_string("tactus,emulates", &device.compatible)?;
+            let there = plan.vms[end.peer].channels[end.peer_number].guest.start;
+            let (memory, there) = match device.memory {
+                Some(memory) => (memory, map::RAM_BASE),
+                None => (end.guest, there),
+            };
+            // Where this VM has it, its size, and where the other one has it.
+            let memory = [memory.start, memory.size(), there];
+            fdt.property_array_u64("tactus,peer-memory", &memory)?;
+        }
         reg(fdt, end.guest)?;
         interrupts(fdt, &[map::CHANNEL_SOURCE + number])?;
+        fdt.end_node(node)?;
+    }
+    emulated(fdt, plan, vm)
+}
+
+/// The devices that other VMs emulate. Each interrupts by its channel's doorbell.
+fn emulated(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
+    for (number, device) in plan.windows(vm) {
+        let node = fdt.begin_node(&node_name("device", device.window.start))?;
+        fdt.property_string("compatible", &device.compatible)?;
+        fdt.property_u32("tactus,channel", number as u32)?;
+        fdt.property_null("dma-coherent")?;
+        reg(fdt, device.window)?;
+        interrupts(fdt, &[map::CHANNEL_SOURCE + number as u32])?;
         fdt.end_node(node)?;
     }
     Ok(())

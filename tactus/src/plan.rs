@@ -1,7 +1,7 @@
 //! A system that has been checked: every address chosen, every name resolved, nothing optional that the
 //! boot image needs.
 
-use tactus_abi::blob::{Migration, Overheads, ReadyQueue, RealTimePolicy, region};
+use tactus_abi::blob::{Migration, Overheads, ReadyQueue, RealTimePolicy, calls, region};
 use tactus_abi::map;
 use tactus_accelerators::Turn;
 use tactus_accelerators::latency::{Costs, Latency};
@@ -558,8 +558,21 @@ pub struct Channel {
     pub message_size: u32,
     /// How long a call of the second VM by the first may take; 0: there are no calls.
     pub calls: Nanoseconds,
+    /// The device that the second VM emulates for the first.
+    pub device: Option<EmulatedDevice>,
     /// For each end, the VM's index and the channel's number within it.
     pub ends: [(usize, usize); 2],
+}
+
+/// A device that the VM at a channel's second end emulates for the one at the first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmulatedDevice {
+    /// What the first VM's devicetree calls it.
+    pub compatible: String,
+    /// Guest-physical addresses in the first VM whose accesses are calls of the second.
+    pub window: Extent,
+    /// Guest-physical addresses in the second VM at which it has the memory of the first, if it has it.
+    pub memory: Option<Extent>,
 }
 
 /// One VM's end of a channel.
@@ -587,7 +600,7 @@ pub struct Region {
     pub tables: u16,
     /// One of [`region`]'s bits.
     pub kind: u16,
-    /// The interface of a virtual device; of others 0.
+    /// The interface of a virtual device, the channel of a window; of others 0.
     pub interface: u8,
     /// The priority of its requests for regions; of others 0.
     pub priority: u8,
@@ -630,7 +643,28 @@ impl Plan {
         own.any(|device| device.real_time).into()
     }
 
-    /// A VM's regions in the order of the blob: its memory, its devices, its channels.
+    /// The devices that are emulated for a VM, each with the number of the channel.
+    pub fn windows<'p>(&'p self, vm: &'p Vm) -> impl Iterator<Item = (usize, &'p EmulatedDevice)> {
+        let ends = vm.channels.iter().enumerate();
+        ends.filter_map(|(number, end)| {
+            let channel = &self.channels[end.channel];
+            let is_first = channel.ends[1].0 == end.peer;
+            Some((number, channel.device.as_ref().filter(|_| is_first)?))
+        })
+    }
+
+    /// The memory of other VMs that a VM has because it emulates devices for them: where, and whose.
+    pub fn peers<'p>(&'p self, vm: &'p Vm) -> impl Iterator<Item = (Extent, &'p Vm)> {
+        vm.channels.iter().filter_map(|end| {
+            let channel = &self.channels[end.channel];
+            let memory = channel.device.as_ref().and_then(|device| device.memory);
+            let is_first = channel.ends[0].0 == end.peer;
+            Some((memory.filter(|_| is_first)?, &self.vms[end.peer]))
+        })
+    }
+
+    /// A VM's regions in the order of the blob: its memory, its devices, its channels, what is emulated for it, and the
+    /// memory of those that it emulates devices for.
     pub fn regions(&self, vm: &Vm) -> Vec<Region> {
         let region = |guest: Extent, host, kind| Region {
             mapping: Mapping {
@@ -670,10 +704,20 @@ impl Plan {
                 ..region(end.guest, channel.host, region::CHANNEL)
             }
         });
+        let windows = self.windows(vm).map(|(number, device)| Region {
+            interface: number as u8,
+            ..region(device.window, 0, calls::WINDOW)
+        });
+        let peers = self.peers(vm).map(|(guest, peer)| Region {
+            colours: peer.colours,
+            ..region(guest, peer.host, calls::PEER_MEMORY)
+        });
         let mut regions: Vec<Region> = std::iter::once(memory)
             .chain(devices)
             .chain(functions)
             .chain(channels)
+            .chain(windows)
+            .chain(peers)
             .collect();
         if vm.colours.is_some() {
             let mappings: Vec<Mapping> = regions.iter().map(Region::as_mapped).collect();

@@ -159,6 +159,8 @@ codes! {
     BusMaster = "bus-master", Error;
     /// A PCI function that nothing isolates.
     NoPci = "no-pci", Error;
+    /// The hypervisor that the rest needs forwards no accesses.
+    NoForwarding = "no-forwarding", Error;
     /// A device's page given twice.
     DeviceTwice = "device-twice", Error;
     /// Guest-physical addresses used twice in a VM.

@@ -15,6 +15,7 @@ mod colours;
 mod counters;
 mod debian;
 mod distribution;
+mod emulation;
 mod fences;
 mod figure6;
 mod freertos;

@@ -144,6 +144,7 @@ impl<'a> Blob<'a> {
         self.check_regions()?;
         self.check_warm_ranges()?;
         self.check_pci()?;
+        self.check_windows()?;
         for interrupt in self.interrupts {
             if interrupt.vm as usize >= self.vms.len()
                 || interrupt.source == 0
@@ -190,13 +191,16 @@ impl<'a> Blob<'a> {
                     && interface < limit::INTERFACES
                     && seen >> interface & 1 == 0
             } else {
-                interface == 0 && region.priority == 0
+                (interface == 0 || region.flags == super::calls::WINDOW) && region.priority == 0
             };
             if !good {
                 return Err(Error::Table("a virtual device's fields out of range"));
             }
             let coloured = region.spread != 0;
-            let may_be = matches!(region.flags, region::MEMORY | region::CHANNEL);
+            let may_be = matches!(
+                region.flags,
+                region::MEMORY | region::CHANNEL | super::calls::PEER_MEMORY
+            );
             if coloured && !may_be
                 || !coloured && (region.run != 0 || region.tables != 0)
                 || !region.has_sound_colours()

@@ -41,21 +41,19 @@ pub enum CallError {
     Call(Error),
 }
 
-/// Bytes of a [`Stack`].
-const STACK_BYTES: usize = 4096;
-
-/// A stack for calls.
+/// A stack for calls, of so many bytes, a multiple of 16.
 #[repr(C, align(16))]
-pub struct Stack(UnsafeCell<[u8; STACK_BYTES]>);
+pub struct Stack<const BYTES: usize = 4096>(UnsafeCell<[u8; BYTES]>);
 
 // SAFETY: only calls use it, which are one after the other; nothing here gives out a reference.
-unsafe impl Sync for Stack {}
+unsafe impl<const BYTES: usize> Sync for Stack<BYTES> {}
 
-impl Stack {
+impl<const BYTES: usize> Stack<BYTES> {
     /// An empty one.
     #[expect(clippy::new_without_default, reason = "it is for a static")]
     pub const fn new() -> Self {
-        Self(UnsafeCell::new([0; STACK_BYTES]))
+        const { assert!(BYTES.is_multiple_of(16)) };
+        Self(UnsafeCell::new([0; BYTES]))
     }
 }
 
@@ -67,9 +65,9 @@ static SERVE: AtomicPtr<()> = AtomicPtr::new(core::ptr::null_mut());
 /// # Errors
 ///
 /// [`Error::Denied`]: no VM may call this one.
-pub fn serve(serve: Serve, stack: &'static Stack) -> Result<(), Error> {
+pub fn serve<const BYTES: usize>(serve: Serve, stack: &'static Stack<BYTES>) -> Result<(), Error> {
     SERVE.store(serve as *mut (), Ordering::Release);
-    let top = stack.0.get() as usize + STACK_BYTES;
+    let top = stack.0.get() as usize + BYTES;
     let entry = enter as *const () as usize;
     // SAFETY: the call writes nothing to this VM's memory; what it starts is sound, as `enter` keeps to its stack.
     unsafe { call_raw(EXTENSION, CALL_SERVE, [entry, top, 0, 0, 0, 0]) }

@@ -49,6 +49,19 @@ pub(crate) fn channel(number: usize) -> Option<Channel> {
     })
 }
 
+/// The memory that this VM has of the one at the other end of channel `number`, for which it emulates a device: where
+/// this VM has it, its bytes, and where that one has it. It is all of that VM's, or the channel's. `None`: it emulates
+/// no device there.
+pub fn peer_memory(number: usize) -> Option<[usize; 3]> {
+    let tree = get()?;
+    let number = u32::try_from(number).ok();
+    let mut channels = compatible_with(&tree, "tactus,channel");
+    let node = channels.find(|node| node_cell(*node, "tactus,index") == number)?;
+    let cells = node.property("tactus,peer-memory")?.value;
+    let cells: [_; 3] = cells.as_chunks::<8>().0.try_into().ok()?;
+    Some(cells.map(|cell| u64::from_be_bytes(cell) as usize))
+}
+
 /// A virtual device of this VM.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VirtualDevice {
@@ -133,6 +146,19 @@ impl Page {
     pub fn has(&self, property: &str) -> bool {
         self.property(property).is_some()
     }
+}
+
+/// The initial file system, or what else was given as such (`/chosen/linux,initrd-start`); `None`: nothing.
+pub fn initrd() -> Option<&'static [u8]> {
+    let tree = get()?;
+    let chosen = tree.find_node("/chosen")?;
+    let address = |name| {
+        let bytes = chosen.property(name)?.value.try_into().ok()?;
+        Some(u64::from_be_bytes(bytes) as usize)
+    };
+    let (start, end) = (address("linux,initrd-start")?, address("linux,initrd-end")?);
+    // SAFETY: the boot convention is that this range is memory, and is used for nothing else.
+    Some(unsafe { core::slice::from_raw_parts(start as *const u8, end.checked_sub(start)?) })
 }
 
 /// The boot arguments (`/chosen/bootargs`), empty when there are none.

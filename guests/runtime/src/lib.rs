@@ -20,6 +20,7 @@
 //! | [`uart`], [`plic`] | the devices of every VM |
 //! | [`interrupts`] | the controller's interrupts without a trap |
 //! | [`channel`] | shared memory and doorbells |
+//! | [`call`], [`emulation`] | calls of other VMs; devices emulated for them |
 //! | [`accelerator`] | virtual devices of accelerators |
 //! | [`io_port`] | ports to the I/O hypervisor: flash, display, Ethernet, UART |
 //! | [`timed_io`] | pins that change and are sampled on exact cycles |
@@ -47,6 +48,7 @@ pub mod channel;
 pub mod console;
 pub mod csr;
 pub mod devicetree;
+pub mod emulation;
 pub mod hypervisor;
 pub mod interrupts;
 pub mod io_port;

@@ -5,9 +5,10 @@ use tactus_abi::map;
 use tactus_planning::placement::Extent;
 
 use super::calls;
+use super::emulation;
 use super::judge::Judge;
 use crate::config::{self, Address, At, Nanoseconds, Size, Span};
-use crate::plan::ChannelEnd;
+use crate::plan::{ChannelEnd, EmulatedDevice};
 use crate::problem::{Code, count};
 
 /// The channels that can be, and each VM's ends of them.
@@ -25,6 +26,7 @@ pub(super) struct Channel {
     pub(super) messages: u32,
     pub(super) message_size: u32,
     pub(super) calls: Nanoseconds,
+    pub(super) device: Option<EmulatedDevice>,
     pub(super) ends: [(usize, usize); 2],
 }
 
@@ -121,10 +123,12 @@ pub(super) fn check<'c>(judge: &mut Judge<'c>) -> Channels {
             messages,
             message_size,
             calls: calls::time(judge, channel, &title),
+            device: emulation::device(judge, channel, &title, numbers[0]),
             ends: [(a, numbers[0]), (b, numbers[1])],
         });
     }
     calls::check(judge);
+    emulation::place_memory(judge, &mut result);
     result
 }
 

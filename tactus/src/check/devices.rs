@@ -118,7 +118,7 @@ fn title(device: &Device, vm: &Vm) -> String {
 const ELSEWHERE: &str = "choose another `guest_address`";
 
 /// What every VM has at fixed guest-physical addresses: where, what, and how to be rid of it.
-fn fixed_map(vm: &Vm) -> Vec<(Extent, String, &'static str)> {
+pub(super) fn fixed_map(vm: &Vm) -> Vec<(Extent, String, &'static str)> {
     let memory = vm.memory.as_ref().map_or(0, |memory| memory.value.0);
     let mut fixed = vec![
         (

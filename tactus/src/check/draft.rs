@@ -2,7 +2,7 @@
 //! sizes then decide those.
 
 use tactus_abi::blob::{Overheads, RealTimePolicy};
-use tactus_abi::map::{DEVICETREE_SIZE, PAGE_SIZE};
+use tactus_abi::map::{DEVICETREE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE};
 use tactus_planning::colours::{Block, Colours};
 use tactus_planning::placement::Extent;
 use tactus_planning::stage2::Mapping;
@@ -128,6 +128,7 @@ impl Parts {
                 messages: channel.messages,
                 message_size: channel.message_size,
                 calls: channel.calls,
+                device: channel.device,
                 ends: channel.ends,
             });
         let nowhere = Extent::new(0, 0);
@@ -198,6 +199,19 @@ fn devicetree_segment(judge: &mut Judge<'_>, plan: &Plan, index: usize) -> Optio
     }
 }
 
+/// A VM's windows, which take no tables, and its peers' memory.
+fn emulated(plan: &Plan, vm: &plan::Vm) -> Vec<Mapping> {
+    let windows = plan.windows(vm).map(|(_, device)| device.window);
+    let memory = plan.peers(vm).map(|(guest, _)| guest);
+    let mapping = |guest: Extent| Mapping {
+        guest: guest.start,
+        // As for a VM's own memory: the place is not known yet.
+        host: MEGAPAGE_SIZE,
+        size: guest.size(),
+    };
+    windows.chain(memory).map(mapping).collect()
+}
+
 fn amounts(plan: &Plan) -> Amounts {
     let vm_amounts = |vm: &plan::Vm| VmAmounts {
         memory: vm.memory,
@@ -219,6 +233,7 @@ fn amounts(plan: &Plan) -> Amounts {
                 host: function.window.start,
                 size: function.window.size(),
             }))
+            .chain(emulated(plan, vm))
             .collect(),
         channels: vm.channels.iter().map(|end| end.guest).collect(),
         colours: vm.colours.map(|colours| Block {

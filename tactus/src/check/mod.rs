@@ -14,6 +14,7 @@ mod command;
 mod criticality;
 mod devices;
 mod draft;
+mod emulation;
 mod files;
 mod fit;
 mod guarantee;
@@ -261,6 +262,7 @@ fn judge_system(
     let pages: Vec<_> = pages.chain(io.iter().flat_map(|io| &io.pages)).collect();
     let devices = devices::check(judge, &platform, &pages);
     let functions = pci::check(judge, &platform, &devices);
+    emulation::check(judge, &channels, &devices, &functions);
     let colours = colours::check(judge, &platform);
 
     let complete = channels.channels.len() == config.channels.len();

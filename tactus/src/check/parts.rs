@@ -1,14 +1,16 @@
 //! What a system needs of the hypervisor beyond its base.
 
-use tactus_abi::blob::{Migration, part};
+use tactus_abi::blob::{Migration, calls, part};
 use tactus_planning::placement::Extent;
 
-use crate::artifacts::{HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_ONCHIP, HYPERVISOR_PCI};
+use crate::artifacts::{
+    HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_FORWARDING, HYPERVISOR_ONCHIP, HYPERVISOR_PCI,
+};
 use crate::config::{At, Config, HypervisorMemory, Size};
 use crate::guest_image::extent_text;
 
 /// The optional parts, each with what the summary calls it.
-const NAMES: [(u32, &str); 9] = [
+const NAMES: [(u32, &str); 10] = [
     (part::ACCELERATORS, "accelerators"),
     (part::MESSAGES, "messages"),
     (part::MIGRATION, "migration"),
@@ -18,6 +20,7 @@ const NAMES: [(u32, &str); 9] = [
     (part::DISPATCH_AHEAD, "dispatch ahead"),
     (part::CALLS, "calls"),
     (part::PCI, "PCI functions"),
+    (calls::FORWARDING, "emulated devices"),
 ];
 
 /// The parts that a description needs: bits of [`part`].
@@ -49,6 +52,13 @@ pub(super) fn needed(config: &Config) -> u32 {
                 .iter()
                 .any(|channel| channel.calls.is_some()),
         ),
+        (
+            calls::FORWARDING,
+            config
+                .channels
+                .iter()
+                .any(|channel| channel.device.is_some()),
+        ),
         (part::MIGRATION, migrates),
         (part::READY_QUEUE, queue_in_hardware),
         (part::RESERVATION_CALLS, config.vms.iter().any(reserves)),
@@ -64,14 +74,16 @@ pub(super) fn needed(config: &Config) -> u32 {
     .fold(0, |parts, (part, _)| parts | part)
 }
 
-/// The hypervisor that a system with these needs is started with: the base, or the one that has all parts but PCI, or
-/// that and PCI, or, in on-chip memory, another one that has all parts but PCI. There are no others, so that each
-/// hypervisor that runs without PCI functions is one that the benches have measured.
+/// The hypervisor that a system with these needs is started with: the base, or the one that has all parts but PCI and
+/// forwarding, or that and one of the two, or, in on-chip memory, another one that has all parts but these. There are
+/// no others, so that each hypervisor that runs without PCI functions and emulated devices is one that the benches have
+/// measured.
 pub(super) const fn hypervisor(parts: u32, memory: HypervisorMemory) -> &'static str {
     match memory {
         HypervisorMemory::Onchip => HYPERVISOR_ONCHIP,
         HypervisorMemory::Main if parts == 0 => HYPERVISOR_BASE,
         HypervisorMemory::Main if parts & part::PCI != 0 => HYPERVISOR_PCI,
+        HypervisorMemory::Main if parts & calls::FORWARDING != 0 => HYPERVISOR_FORWARDING,
         HypervisorMemory::Main => HYPERVISOR,
     }
 }

@@ -13,7 +13,10 @@ use proptest::test_runner::TestRunner;
 use tempfile::TempDir;
 
 use super::{Verdict, of_tiles, summary, verdict};
-use crate::artifacts::{Artifacts, HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_ONCHIP, HYPERVISOR_PCI};
+use crate::artifacts::{
+    Artifacts, HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_FORWARDING, HYPERVISOR_ONCHIP,
+    HYPERVISOR_PCI,
+};
 use crate::config::{Config, Source};
 use crate::guest_image::GuestImage;
 use crate::problem::{Code, Problem, Weight};
@@ -104,6 +107,7 @@ pub(crate) fn files() -> TempDir {
         ("ramdisk", vec![0x55; 2 << 20]),
         (HYPERVISOR, hypervisor_file()),
         (HYPERVISOR_BASE, hypervisor_file()),
+        (HYPERVISOR_FORWARDING, hypervisor_file()),
         (HYPERVISOR_PCI, hypervisor_file()),
         // Of more text than there is on-chip memory.
         (
@@ -284,6 +288,7 @@ fault_tests! {
     kept_device = "kept-device",
     console_device = "console-device",
     bus_master = "bus-master",
+    no_forwarding = "no-forwarding",
     no_pci = "no-pci",
     pci_not_isolated = "pci-not-isolated",
     device_twice = "device-twice",

@@ -10,9 +10,9 @@ mod warm;
 
 pub use model::{
     Accelerator, Accelerators, Allocator, Chain, Channel, Class, Config, Costs, CriticalityLevel,
-    DEFAULT_HOLD, DEFAULT_SLICE, Device, FileName, FlashArea, HypervisorMemory, Io, IoPolicies,
-    IoPolicy, IoPort, OnFault, PciFunction, Stimulus, System, Task, TimedIo, UartUse, Vcpu, Vm,
-    Window,
+    DEFAULT_HOLD, DEFAULT_SLICE, Device, EmulatedDevice, FileName, FlashArea, HypervisorMemory, Io,
+    IoPolicies, IoPolicy, IoPort, OnFault, PciFunction, Stimulus, System, Task, TimedIo, UartUse,
+    Vcpu, Vm, Window,
 };
 pub use place::{NoPlace, Place, PlaceError};
 pub(crate) use reader::closest;

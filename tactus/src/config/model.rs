@@ -512,6 +512,23 @@ pub struct Channel {
     pub message_size: Option<At<Size>>,
     /// The first VM may call the second, and each call is served for so long at most.
     pub calls: Option<At<Nanoseconds>>,
+    /// The second VM emulates a device for the first.
+    pub device: Option<EmulatedDevice>,
+}
+
+/// `device` of a channel: a window of the first VM whose accesses are calls of the second.
+#[derive(Clone, Debug)]
+pub struct EmulatedDevice {
+    /// Where the table begins.
+    pub span: Span,
+    /// What the first VM's devicetree calls it; default: `tactus,device`.
+    pub compatible: Option<At<String>>,
+    /// Where the window is; default: chosen by the tool.
+    pub address: Option<At<Address>>,
+    /// Its size; default: a page.
+    pub size: Option<At<Size>>,
+    /// The second VM reads and writes the memory of the first.
+    pub memory: bool,
 }
 
 impl Channel {

@@ -9,8 +9,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::model::{
     Accelerator, Accelerators, Allocator, Chain, Channel, Class, Config, Costs, CriticalityLevel,
-    Device, FileName, FlashArea, HypervisorMemory, Io, IoPolicies, IoPolicy, IoPort, OnFault,
-    PciFunction, Stimulus, System, Task, TimedIo, UartUse, Vcpu, Vm, Window,
+    Device, EmulatedDevice, FileName, FlashArea, HypervisorMemory, Io, IoPolicies, IoPolicy,
+    IoPort, OnFault, PciFunction, Stimulus, System, Task, TimedIo, UartUse, Vcpu, Vm, Window,
 };
 use super::reader::{Key, Meant, Reader, Table, Value, cure_of_unknown, meant_word};
 use super::source::{At, Source};
@@ -169,6 +169,13 @@ const CHANNEL: &[Key] = &[
     ("messages", "8"),
     ("message_size", "\"256B\""),
     ("calls", "\"10us\""),
+    ("device", ""),
+];
+const EMULATED_DEVICE: &[Key] = &[
+    ("compatible", "\"virtio,mmio\""),
+    ("address", "0x2a00_0000"),
+    ("size", "\"4KiB\""),
+    ("memory", "true"),
 ];
 const CHAIN: &[Key] = &[
     ("name", "\"brake\""),
@@ -966,9 +973,29 @@ fn read_channel(reader: &mut Reader, mut table: Table<'_>) -> Channel {
         messages: table.optional(reader, "messages"),
         message_size: table.optional(reader, "message_size"),
         calls: table.optional(reader, "calls"),
+        device: read_emulated_device(reader, &table),
     };
     table.finish(reader);
     channel
+}
+
+fn read_emulated_device(reader: &mut Reader, channel: &Table<'_>) -> Option<EmulatedDevice> {
+    let value = channel.raw("device")?;
+    let cure = "write it as in `device = { compatible = \"virtio,mmio\", memory = true }`";
+    let entries = entries_of(reader, "device", cure, value)?;
+    let what = format!("`device` of {}", channel.what());
+    let table = Table::new(what, value.span(), entries, EMULATED_DEVICE);
+    let device = EmulatedDevice {
+        span: value.span(),
+        compatible: table.optional(reader, "compatible"),
+        address: table.optional(reader, "address"),
+        size: table.optional(reader, "size"),
+        memory: table
+            .optional(reader, "memory")
+            .is_some_and(|memory| memory.value),
+    };
+    table.finish(reader);
+    Some(device)
 }
 
 fn read_chain(reader: &mut Reader, mut table: Table<'_>) -> Chain {

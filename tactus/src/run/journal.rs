@@ -88,6 +88,8 @@ pub struct VmJournal {
     pub kernel_entries: BTreeMap<u64, u64>,
     /// Accesses of its PCI functions that the IOMMU has refused, as was told last of each slot.
     pub refused_dma: BTreeMap<u64, u64>,
+    /// Its accesses to devices that other VMs emulate that were not served, as was told last.
+    pub lost_accesses: u64,
     /// The phases it announced.
     pub phases: Vec<String>,
     /// Names of the checks that held.
@@ -238,6 +240,7 @@ impl Journal {
                     faults: 0,
                     restarts: 0,
                     refused_dma: BTreeMap::new(),
+                    lost_accesses: 0,
                     jobs: BTreeMap::new(),
                     kernel_entries: BTreeMap::new(),
                     phases: Vec::new(),
@@ -508,6 +511,11 @@ impl Journal {
                     && *slot < u64::from(SLOTS)
                 {
                     vm.refused_dma.insert(*slot, *count);
+                }
+            }
+            LogRecord::LostAccess { vm, count, .. } => {
+                if let Some(vm) = self.vm_mut(vm) {
+                    vm.lost_accesses = *count;
                 }
             }
             LogRecord::Lost { stream, bytes } => {

@@ -228,6 +228,20 @@ pub enum LogRecord {
         /// When it was seen.
         time: u64,
     },
+    /// An access to a device that another VM emulates was not served. Written of the first, the second, the fourth and
+    /// so on.
+    LostAccess {
+        /// The VM that made it.
+        vm: String,
+        /// Its channel to the other one.
+        channel: u64,
+        /// Where in the device's window.
+        offset: u64,
+        /// How many there were by now of this VM.
+        count: u64,
+        /// When it was made.
+        time: u64,
+    },
     /// Console bytes that did not fit their buffer.
     Lost {
         /// The stream they were meant for.
@@ -261,6 +275,7 @@ impl LogRecord {
             | Self::Restart { time, .. }
             | Self::Jobs { time, .. }
             | Self::RefusedDma { time, .. }
+            | Self::LostAccess { time, .. }
             | Self::Off { time, .. }
             | Self::End { time } => Some(*time),
             Self::Fault(fault) => Some(fault.time),
@@ -415,6 +430,13 @@ pub fn parse_log(text: &str) -> Result<LogRecord, Malformed> {
             slot: fields.number("slot")?,
             cause: fields.number("cause")?,
             address: fields.number("address")?,
+            count: fields.number("count")?,
+            time: time()?,
+        }),
+        "lost-access" => Ok(LogRecord::LostAccess {
+            vm: fields.name("vm")?,
+            channel: fields.number("channel")?,
+            offset: fields.number("offset")?,
             count: fields.number("count")?,
             time: time()?,
         }),

@@ -301,6 +301,16 @@ fn in_words(record: &LogRecord, journal: &Journal) -> Option<String> {
             "{}: the PCI function in slot {slot} of {vm} was refused an access at {address:#x} (cause {cause}); {count} so far",
             at(time)
         ),
+        LogRecord::LostAccess {
+            vm,
+            channel,
+            offset,
+            count,
+            time,
+        } => format!(
+            "{}: {vm} was not served at {offset:#x} of the device behind its channel {channel}; {count} so far",
+            at(time)
+        ),
         LogRecord::Lost { stream, bytes } => {
             format!("{bytes} bytes of console stream {stream} lost")
         }

@@ -1,0 +1,126 @@
+//! A network switch, with a port for the VM at the other end of each of its channels, which has a virtio network card
+//! there. Port `n` is that of channel `n`, and has the address 02:54:41:43:54:0n.
+//!
+//! Boot arguments, for each port: `vlanN` (default 0) is its VLAN; `rateN` bytes in a second it may send, and `burstN`
+//! at once (default: no limit, 64 KiB). A port sends 1,000 frames for many in a second, and 32 at once.
+#![no_std]
+#![no_main]
+
+use core::cell::{RefCell, UnsafeCell};
+use core::sync::atomic::AtomicU64;
+
+use tactus_guest::call::{self, Message, Stack};
+use tactus_guest::channel::Channel;
+use tactus_guest::emulation::{Access, Reply};
+use tactus_guest::{devicetree, power, record, start, time, trap};
+use tactus_virtio::memory::Window;
+use tactus_virtio::mmio::{Port, WORDS};
+use tactus_virtio::switch::{Bucket, Card, PORTS, PortSettings, Switch};
+
+tactus_guest::entry!(main);
+
+/// Names of the boot arguments of each port.
+const VLANS: [&str; PORTS] = [
+    "vlan0", "vlan1", "vlan2", "vlan3", "vlan4", "vlan5", "vlan6", "vlan7",
+];
+const RATES: [&str; PORTS] = [
+    "rate0", "rate1", "rate2", "rate3", "rate4", "rate5", "rate6", "rate7",
+];
+const BURSTS: [&str; PORTS] = [
+    "burst0", "burst1", "burst2", "burst3", "burst4", "burst5", "burst6", "burst7",
+];
+/// Frames for many of a port: in a second, and at once.
+const GROUP_FRAMES: (u32, u32) = (1000, 32);
+
+/// A network card, whose registers are in its channel's memory.
+type NetworkCard = Port<Card<'static>, Window, &'static [AtomicU64]>;
+
+/// Everything, which `main` makes before calls begin; these are one after the other.
+struct Service {
+    switch: RefCell<Switch>,
+    cards: UnsafeCell<[Option<NetworkCard>; PORTS]>,
+    /// For each port, those whose doorbells are to ring because of what it has sent, as bits.
+    rings: UnsafeCell<[u32; PORTS]>,
+}
+
+// SAFETY: `main` uses it before the first call; then only calls do, one at a time.
+unsafe impl Sync for Service {}
+
+static SERVICE: Service = Service {
+    switch: RefCell::new(Switch::new()),
+    cards: UnsafeCell::new([const { None }; PORTS]),
+    rings: UnsafeCell::new([0; PORTS]),
+};
+static STACK: Stack<16384> = Stack::new();
+
+fn main() {
+    for number in 0..PORTS {
+        let Some(channel) = Channel::find(number) else {
+            break;
+        };
+        let card = card(channel, number);
+        if card.is_none() {
+            fail("a channel is too small, or no device");
+        }
+        // SAFETY: no calls yet.
+        unsafe { (*SERVICE.cards.get())[number] = card };
+    }
+    if call::serve(serve, &STACK).is_err() {
+        fail("no VM has a device here");
+    }
+    // A life before this one may have left requests, which the drivers' looks for interrupts serve.
+    for channel in (0..PORTS).map_while(Channel::find) {
+        channel.ring();
+    }
+    loop {
+        trap::wait_for_interrupt();
+    }
+}
+
+fn fail(what: &str) -> ! {
+    record::fail(start::program(), what);
+    power::off_failed()
+}
+
+fn card(channel: Channel, number: usize) -> Option<NetworkCard> {
+    let kept = channel.words().get(..WORDS)?;
+    let [here, size, there] = devicetree::peer_memory(number)?;
+    // SAFETY: the devicetree is the system's own description of what it gives this VM, which uses it by this window
+    // only.
+    let memory = unsafe { Window::new(here, size, there as u64) };
+    let hz = time::hz() as u32;
+    let settings = PortSettings {
+        address: [2, b'T', b'A', b'C', b'T', number as u8],
+        vlan: devicetree::number(VLANS[number], 0) as u16,
+        bytes: Bucket::new(
+            devicetree::number(RATES[number], 0) as u32,
+            devicetree::number(BURSTS[number], 64 << 10) as u32,
+            hz,
+        ),
+        group_frames: Bucket::new(GROUP_FRAMES.0, GROUP_FRAMES.1, hz),
+    };
+    let is_added = SERVICE.switch.borrow_mut().add(number, settings);
+    is_added.then(|| Port::new(Card::new(&SERVICE.switch, number), memory, kept))
+}
+
+fn serve(channel: usize, message: Message) -> Message {
+    let access = Access::of(message);
+    // SAFETY: calls are one after the other, and `main` uses neither any more.
+    let (cards, rings) = unsafe { (&mut *SERVICE.cards.get(), &mut *SERVICE.rings.get()) };
+    let (Some(Some(card)), Some(rings)) = (cards.get_mut(channel), rings.get_mut(channel)) else {
+        return Reply::DONE.into_message();
+    };
+    SERVICE.switch.borrow_mut().set_time(time::now());
+    let outcome = card.access(access.offset, access.size, access.store);
+    let own = u32::from(outcome.interrupts) << channel;
+    *rings |= SERVICE.switch.borrow_mut().take_woken() | own;
+    // One doorbell in a call; for the next one the access is made again, which changes nothing then.
+    let ring = (*rings != 0).then(|| rings.trailing_zeros());
+    *rings &= rings.wrapping_sub(1);
+    let reply = Reply {
+        value: outcome.value,
+        ring,
+        again: outcome.again | (*rings != 0),
+    };
+    reply.into_message()
+}

@@ -1,0 +1,63 @@
+//! Devices that VMs emulate for others.
+
+use crate::harness::{On, explain, on_both, root, run, run_text};
+
+/// A driver uses a device that another VM emulates in every way; a fault of that VM is its own, and the driver goes on.
+fn an_access_is_a_call_of_another_vm(on: On) {
+    let outcome = run(on, "systems/emulated-device.toml", Some("driver"));
+    let driver = outcome.journal.vm("driver").expect("the system has it");
+    assert_eq!(driver.passed, ["device-selftest"], "{}", explain(&outcome));
+    // The first after the fault, at least.
+    assert!(driver.lost_accesses > 0, "{}", explain(&outcome));
+    let faults: Vec<_> = outcome
+        .journal
+        .faults
+        .iter()
+        .map(|fault| fault.vm.as_str())
+        .collect();
+    assert_eq!(faults, ["device"], "{}", explain(&outcome));
+}
+
+/// Debian's kernel writes a disk that another VM emulates, and reads it back.
+fn linux_has_a_disk_of_another_vm(on: On) {
+    let outcome = run(on, "systems/served-disk.toml", Some("linux"));
+    let linux = outcome.journal.vm("linux").expect("the system has it");
+    assert_eq!(linux.passed, DISK, "{}", explain(&outcome));
+    assert_eq!(linux.lost_accesses, 0, "{}", explain(&outcome));
+    assert_eq!(outcome.journal.faults.len(), 0, "{}", explain(&outcome));
+}
+
+/// What Linux does with its disk.
+const DISK: [&str; 4] = ["disk_there", "disk_write", "disk_read", "linux_disk"];
+
+/// The VM that emulates the disk has a fault after each 80 accesses: what it has served then its driver is not told.
+/// Linux waits until the VM has restarted, and finds all that it has written.
+fn a_disk_outlives_the_vm_that_emulates_it(on: On) {
+    let path = root().join("systems/served-disk.toml");
+    let text = std::fs::read_to_string(path).expect("it is there");
+    let memory = "\nmemory = \"4MiB\"";
+    let faulty = text.replace(memory, &format!("{memory}\nbootargs = \"faults=80\""));
+    assert_eq!(faulty.matches("faults=80").count(), 1);
+    let outcome = run_text(on, &faulty, Some("linux"));
+    let linux = outcome.journal.vm("linux").expect("the system has it");
+    assert_eq!(linux.passed, DISK, "{}", explain(&outcome));
+    let disk = outcome.journal.vm("disk").expect("the system has it");
+    assert!(disk.restarts >= 3, "{}", explain(&outcome));
+}
+
+/// Two guests with Debian's kernel reach each other by a switch that is a third VM.
+fn two_linux_guests_reach_each_other(on: On) {
+    let outcome = run(on, "systems/network.toml", Some("left"));
+    let wanted = ["net_ping", "net_no_loss", "net_large"];
+    let left = outcome.journal.vm("left").expect("the system has it");
+    assert_eq!(left.passed, wanted, "{}", explain(&outcome));
+    let right = outcome.journal.vm("right").expect("the system has it");
+    assert_eq!(right.failed, [], "{}", explain(&outcome));
+}
+
+on_both!(
+    a_disk_outlives_the_vm_that_emulates_it,
+    an_access_is_a_call_of_another_vm,
+    linux_has_a_disk_of_another_vm,
+    two_linux_guests_reach_each_other
+);

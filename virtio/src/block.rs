@@ -1,0 +1,241 @@
+//! A block device (virtio 1.2, section 5.2).
+
+use crate::disk::{Disk, SECTOR};
+use crate::memory::Memory;
+use crate::mmio::{Device, Served};
+use crate::queue::{Buffer, Chain, Fault, Queue};
+
+/// The most bytes of a buffer of data, and of buffers of data in a request: what a request may take is bounded by them.
+pub const BUFFER_MAX: u32 = 4096;
+/// ... buffers.
+pub const BUFFERS_MAX: u32 = 4;
+/// Sectors of a request, at most.
+const SECTORS_MAX: u64 = (BUFFER_MAX * BUFFERS_MAX) as u64 / SECTOR as u64;
+
+/// Features (section 5.2.3).
+mod feature {
+    pub const SIZE_MAX: u64 = 1 << 1;
+    pub const SEG_MAX: u64 = 1 << 2;
+    pub const READ_ONLY: u64 = 1 << 5;
+    pub const BLOCK_SIZE: u64 = 1 << 6;
+    pub const FLUSH: u64 = 1 << 9;
+}
+
+/// Kinds of requests (section 5.2.6).
+mod kind {
+    pub const IN: u32 = 0;
+    pub const OUT: u32 = 1;
+    pub const FLUSH: u32 = 4;
+    pub const GET_ID: u32 = 8;
+}
+
+/// What a request's last byte says (section 5.2.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Status {
+    Ok = 0,
+    IoError = 1,
+    Unsupported = 2,
+}
+
+/// Bytes of a request's header, and of what identifies a device.
+const HEADER: u64 = 16;
+const ID: usize = 20;
+
+/// A block device before a disk.
+#[derive(Debug)]
+pub struct Block<D> {
+    disk: D,
+    id: [u8; ID],
+}
+
+impl<D: Disk> Block<D> {
+    /// Before that disk, with what identifies it: at most 20 bytes count.
+    pub fn new(disk: D, id: &[u8]) -> Self {
+        let mut own = [0; ID];
+        let length = id.len().min(ID);
+        own[..length].copy_from_slice(&id[..length]);
+        Self { disk, id: own }
+    }
+
+    /// A request's data, and how many bytes of buffers were written.
+    fn transfer(
+        &mut self,
+        request: &Request<'_>,
+        memory: &impl Memory,
+    ) -> Result<(Status, u32), Fault> {
+        let mut data = [0; SECTOR];
+        match request.kind {
+            kind::IN | kind::OUT => {
+                let is_in = request.kind == kind::IN;
+                let bytes = if is_in {
+                    request.writable - 1
+                } else {
+                    request.readable - HEADER
+                };
+                let sectors = bytes / SECTOR as u64;
+                if bytes % SECTOR as u64 != 0 || sectors > SECTORS_MAX {
+                    return Ok((Status::IoError, 0));
+                }
+                for number in 0..sectors {
+                    let at = number * SECTOR as u64;
+                    let Some(sector) = request.sector.checked_add(number) else {
+                        return Ok((Status::IoError, at as u32));
+                    };
+                    let done = if is_in {
+                        let done = self.disk.read(sector, &mut data);
+                        if done.is_ok() {
+                            request.write(memory, at, &data)?;
+                        }
+                        done
+                    } else {
+                        request.read(memory, HEADER + at, &mut data)?;
+                        self.disk.write(sector, &data)
+                    };
+                    if done.is_err() {
+                        return Ok((Status::IoError, if is_in { at as u32 } else { 0 }));
+                    }
+                }
+                Ok((Status::Ok, if is_in { bytes as u32 } else { 0 }))
+            }
+            // What was written outlives the device already.
+            kind::FLUSH => Ok((Status::Ok, 0)),
+            kind::GET_ID => {
+                let length = (request.writable - 1).min(ID as u64) as usize;
+                request.write(memory, 0, &self.id[..length])?;
+                Ok((Status::Ok, length as u32))
+            }
+            _ => Ok((Status::Unsupported, 0)),
+        }
+    }
+}
+
+/// A request, however its driver has divided it into buffers (section 2.7.4).
+struct Request<'c> {
+    buffers: &'c [Buffer],
+    readable: u64,
+    writable: u64,
+    kind: u32,
+    sector: u64,
+}
+
+impl<'c> Request<'c> {
+    fn of(chain: &'c Chain, memory: &impl Memory) -> Result<Self, Fault> {
+        let buffers = chain.buffers();
+        let bytes = |writable| {
+            let own = buffers.iter().filter(|buffer| buffer.writable == writable);
+            own.map(|buffer| u64::from(buffer.length)).sum::<u64>()
+        };
+        let mut own = Self {
+            buffers,
+            readable: bytes(false),
+            writable: bytes(true),
+            kind: 0,
+            sector: 0,
+        };
+        if own.readable < HEADER || own.writable == 0 {
+            return Err(Fault::Request);
+        }
+        let mut header = [0; HEADER as usize];
+        own.read(memory, 0, &mut header)?;
+        let [a, b, c, d, _, _, _, _, sector @ ..] = header;
+        own.kind = u32::from_le_bytes([a, b, c, d]);
+        own.sector = u64::from_le_bytes(sector);
+        Ok(own)
+    }
+
+    /// Carries out `each` for the pieces of the readable, or of the writable, bytes from `at` on: with an address, and
+    /// the piece of what is to be copied.
+    fn pieces(
+        &self,
+        writable: bool,
+        at: u64,
+        length: usize,
+        mut each: impl FnMut(u64, core::ops::Range<usize>) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let mut skip = at;
+        let mut done = 0;
+        for buffer in self
+            .buffers
+            .iter()
+            .filter(|buffer| buffer.writable == writable)
+        {
+            let bytes = u64::from(buffer.length);
+            if skip >= bytes {
+                skip -= bytes;
+                continue;
+            }
+            let count = (bytes - skip).min((length - done) as u64) as usize;
+            let address = buffer.address.checked_add(skip).ok_or(Fault::Outside)?;
+            if count > 0 {
+                each(address, done..done + count)?;
+            }
+            done += count;
+            skip = 0;
+        }
+        if done == length {
+            Ok(())
+        } else {
+            Err(Fault::Request)
+        }
+    }
+
+    fn read(&self, memory: &impl Memory, at: u64, to: &mut [u8]) -> Result<(), Fault> {
+        self.pieces(false, at, to.len(), |address, piece| {
+            Ok(memory.read(address, &mut to[piece])?)
+        })
+    }
+
+    fn write(&self, memory: &impl Memory, at: u64, from: &[u8]) -> Result<(), Fault> {
+        self.pieces(true, at, from.len(), |address, piece| {
+            Ok(memory.write(address, &from[piece])?)
+        })
+    }
+}
+
+impl<D: Disk> Device for Block<D> {
+    const KIND: u32 = 2;
+    const QUEUES: usize = 1;
+
+    fn features(&self) -> u64 {
+        let read_only = if self.disk.is_writable() {
+            0
+        } else {
+            feature::READ_ONLY
+        };
+        feature::SIZE_MAX | feature::SEG_MAX | feature::BLOCK_SIZE | feature::FLUSH | read_only
+    }
+
+    fn configuration(&self, offset: u32, size: u8) -> u64 {
+        // Section 5.2.4: capacity, size_max, seg_max, geometry, blk_size.
+        let mut bytes = [0; 24];
+        bytes[..8].copy_from_slice(&self.disk.sectors().to_le_bytes());
+        bytes[8..12].copy_from_slice(&BUFFER_MAX.to_le_bytes());
+        bytes[12..16].copy_from_slice(&BUFFERS_MAX.to_le_bytes());
+        bytes[20..].copy_from_slice(&(SECTOR as u32).to_le_bytes());
+        let mut value = [0; 8];
+        for (at, byte) in value.iter_mut().enumerate().take(size.into()) {
+            *byte = bytes.get(offset as usize + at).copied().unwrap_or(0);
+        }
+        u64::from_le_bytes(value)
+    }
+
+    fn serve(
+        &mut self,
+        _: usize,
+        queue: &mut Queue,
+        memory: &impl Memory,
+    ) -> Result<Served, Fault> {
+        let Some(chain) = queue.peek(memory)? else {
+            return Ok(Served::default());
+        };
+        let request = Request::of(&chain, memory)?;
+        let (status, written) = self.transfer(&request, memory)?;
+        request.write(memory, request.writable - 1, &[status as u8])?;
+        let interrupts = queue.complete(memory, &chain, written + 1)?;
+        Ok(Served {
+            interrupts,
+            more: queue.waiting(memory)? > 0,
+        })
+    }
+}

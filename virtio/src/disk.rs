@@ -1,0 +1,147 @@
+//! A disk in memory: an image that is never changed, and the blocks that were written.
+//!
+//! Written blocks are in memory that outlives the device, in which each block has a bit. A block is written there
+//! first, all of it, and its bit is set then: a life of the device that ends between the two leaves the block as it
+//! was.
+
+use crate::memory::{Memory, Window};
+
+/// Bytes of a sector, the unit of requests (virtio 1.2, section 5.2).
+pub const SECTOR: usize = 512;
+/// Bytes of a block.
+pub const BLOCK: usize = 4096;
+
+/// A disk cannot do that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failed;
+
+/// What is behind a block device.
+pub trait Disk {
+    /// Its size in sectors.
+    fn sectors(&self) -> u64;
+
+    /// Whether it can be written.
+    fn is_writable(&self) -> bool;
+
+    /// Reads a sector.
+    ///
+    /// # Errors
+    ///
+    /// There is none of that number.
+    fn read(&self, sector: u64, to: &mut [u8; SECTOR]) -> Result<(), Failed>;
+
+    /// Writes a sector. When this returns the data outlives the device: there is nothing that a flush would have to do.
+    ///
+    /// # Errors
+    ///
+    /// There is none of that number, or the disk cannot be written.
+    fn write(&mut self, sector: u64, from: &[u8; SECTOR]) -> Result<(), Failed>;
+}
+
+/// A disk of an image and the blocks written over it.
+#[derive(Clone, Copy, Debug)]
+pub struct Layered {
+    image: &'static [u8],
+    /// A bit for each block, in words of 64 bits; empty: it cannot be written.
+    bits: Window,
+    blocks: Window,
+    sectors: u64,
+}
+
+impl Layered {
+    /// A disk of the size of `image`, or without one (it is empty then) of as many blocks as fit `layer`. What `layer`
+    /// has in it was written before; it begins as zeros. The disk can be written if all blocks fit the layer.
+    pub fn new(image: &'static [u8], layer: Window) -> Self {
+        // As many blocks as there are bits for, in whole pages in front of them.
+        let pages = layer.size() / BLOCK;
+        let bit_pages = pages.div_ceil(8 * BLOCK + 1);
+        let room = pages - bit_pages;
+        let blocks = match image.len() {
+            0 => room,
+            length => length.div_ceil(BLOCK),
+        };
+        let is_writable = blocks <= room;
+        let sectors = match image.len() {
+            0 => blocks * (BLOCK / SECTOR),
+            length => length / SECTOR,
+        };
+        Self {
+            image,
+            bits: layer.part(0, if is_writable { bit_pages * BLOCK } else { 0 }),
+            blocks: layer.part(bit_pages * BLOCK, room * BLOCK),
+            sectors: sectors as u64,
+        }
+    }
+
+    /// The address of the word that has a block's bit, the word, and the bit.
+    fn bit(&self, block: u64) -> Result<(u64, u64, u64), Failed> {
+        let address = block / 64 * 8;
+        let mut word = [0; 8];
+        self.bits.read(address, &mut word).map_err(|_| Failed)?;
+        Ok((address, u64::from_le_bytes(word), 1 << (block % 64)))
+    }
+
+    fn read_image(&self, sector: u64, to: &mut [u8; SECTOR]) {
+        let start = usize::try_from(sector)
+            .ok()
+            .and_then(|sector| sector.checked_mul(SECTOR));
+        let part = start.and_then(|start| self.image.get(start..start.checked_add(SECTOR)?));
+        match part {
+            Some(part) => to.copy_from_slice(part),
+            None => to.fill(0),
+        }
+    }
+}
+
+impl Disk for Layered {
+    fn sectors(&self) -> u64 {
+        self.sectors
+    }
+
+    fn is_writable(&self) -> bool {
+        self.bits.size() != 0
+    }
+
+    fn read(&self, sector: u64, to: &mut [u8; SECTOR]) -> Result<(), Failed> {
+        if sector >= self.sectors {
+            return Err(Failed);
+        }
+        let at = sector * SECTOR as u64;
+        if self.is_writable() {
+            let (_, word, bit) = self.bit(at / BLOCK as u64)?;
+            if word & bit != 0 {
+                return self.blocks.read(at, to).map_err(|_| Failed);
+            }
+        }
+        self.read_image(sector, to);
+        Ok(())
+    }
+
+    fn write(&mut self, sector: u64, from: &[u8; SECTOR]) -> Result<(), Failed> {
+        if sector >= self.sectors || !self.is_writable() {
+            return Err(Failed);
+        }
+        let at = sector * SECTOR as u64;
+        let block = at / BLOCK as u64;
+        let (address, word, bit) = self.bit(block)?;
+        if word & bit != 0 {
+            return self.blocks.write(at, from).map_err(|_| Failed);
+        }
+        let first = block * (BLOCK / SECTOR) as u64;
+        let mut other = [0; SECTOR];
+        for sibling in first..first + (BLOCK / SECTOR) as u64 {
+            let data = if sibling == sector {
+                from
+            } else {
+                self.read_image(sibling, &mut other);
+                &other
+            };
+            self.blocks
+                .write(sibling * SECTOR as u64, data)
+                .map_err(|_| Failed)?;
+        }
+        self.bits
+            .write(address, &(word | bit).to_le_bytes())
+            .map_err(|_| Failed)
+    }
+}

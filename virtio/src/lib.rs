@@ -1,0 +1,28 @@
+//! The device side of virtio 1.2, for VMs that emulate devices for others: no allocation, no waiting, and a bounded
+//! number of steps for each access of a driver, whatever that does.
+//!
+//! | module | contents | specification |
+//! |---|---|---|
+//! | [`memory`] | a driver's memory, as far as the device has it | |
+//! | [`queue`] | split virtqueues | 2.7 |
+//! | [`mmio`] | the registers of a device | 4.2 |
+//! | [`block`] | a block device | 5.2 |
+//! | [`disk`] | what is behind that: an image, and the blocks that were written | |
+//! | [`switch`] | a network switch, and the network cards of its ports | 5.1 |
+//!
+//! **A device touches its driver's memory only while the driver's access is served.** A driver's VM that ends and
+//! starts again so finds no device that goes on with what its predecessor asked for; and each driver pays, with its own
+//! time, for all that is copied into and out of its memory.
+//!
+//! **A device that restarts goes on.** It serves a queue in order and completes each request before the next, so that
+//! the used ring's index, which is in the driver's memory, says all about a queue that is not in the registers; and
+//! those are kept in memory that outlives it ([`mmio::Saved`]). A request that was in progress is done again: what it
+//! did before is overwritten by the same.
+#![cfg_attr(not(test), no_std)]
+
+pub mod block;
+pub mod disk;
+pub mod memory;
+pub mod mmio;
+pub mod queue;
+pub mod switch;

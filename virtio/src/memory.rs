@@ -1,0 +1,160 @@
+//! Memory that a device shares with its driver.
+
+use core::sync::atomic::{AtomicU16, Ordering};
+
+/// An access to what the device does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outside;
+
+/// The memory of a driver, by the addresses that the driver uses. The driver may change it at any time: what is read
+/// twice may differ.
+pub trait Memory {
+    /// Copies from memory, all of it or nothing.
+    ///
+    /// # Errors
+    ///
+    /// A part is [`Outside`].
+    fn read(&self, address: u64, to: &mut [u8]) -> Result<(), Outside>;
+
+    /// Copies to memory, all of it or nothing.
+    ///
+    /// # Errors
+    ///
+    /// A part is [`Outside`].
+    fn write(&self, address: u64, from: &[u8]) -> Result<(), Outside>;
+
+    /// Reads a ring's index, little-endian: what the driver has written before it is visible afterwards (acquire).
+    ///
+    /// # Errors
+    ///
+    /// It is [`Outside`], or the address is odd.
+    fn load_index(&self, address: u64) -> Result<u16, Outside>;
+
+    /// Writes a ring's index: what was written before is visible to a driver that reads it (release).
+    ///
+    /// # Errors
+    ///
+    /// As [`Memory::load_index`].
+    fn store_index(&self, address: u64, index: u16) -> Result<(), Outside>;
+}
+
+/// A range of memory of this VM that another one, or another life of this one, has too.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// Where this VM has it; aligned to 8.
+    here: usize,
+    size: usize,
+    /// The driver's address of its first byte.
+    there: u64,
+}
+
+impl Window {
+    /// `size` bytes at the address `here`, a multiple of 8, which the driver knows as `there`.
+    ///
+    /// # Safety
+    ///
+    /// It is memory for as long as the program runs, and the program accesses it by windows only.
+    ///
+    /// # Panics
+    ///
+    /// `here` is not a multiple of 8, or the driver's addresses wrap.
+    pub const unsafe fn new(here: usize, size: usize, there: u64) -> Self {
+        assert!(here.is_multiple_of(8) && there.checked_add(size as u64).is_some());
+        Self { here, size, there }
+    }
+
+    /// Bytes of it.
+    pub const fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The part from `offset` on, of at most `size` bytes, at addresses that begin with 0. `offset` is rounded down to
+    /// a multiple of 8.
+    pub const fn part(&self, offset: usize, size: usize) -> Self {
+        let offset = if offset < self.size {
+            offset / 8 * 8
+        } else {
+            self.size / 8 * 8
+        };
+        let left = self.size - offset;
+        Self {
+            here: self.here + offset,
+            size: if size < left { size } else { left },
+            there: 0,
+        }
+    }
+
+    /// Where the bytes are in this VM, if all are within.
+    fn find(&self, address: u64, length: usize) -> Result<usize, Outside> {
+        let offset = address.checked_sub(self.there).ok_or(Outside)?;
+        let offset = usize::try_from(offset).map_err(|_| Outside)?;
+        let end = offset.checked_add(length).ok_or(Outside)?;
+        if end <= self.size {
+            Ok(self.here + offset)
+        } else {
+            Err(Outside)
+        }
+    }
+}
+
+/// Copies as large pieces as both addresses are aligned to. Volatile: the other side may access the same bytes, and
+/// each is read or written once.
+///
+/// # Safety
+///
+/// `from` and `to` are `length` bytes of memory each, which do not overlap.
+unsafe fn copy(from: *const u8, to: *mut u8, length: usize) {
+    let mut done = 0;
+    if (from as usize | to as usize).is_multiple_of(8) {
+        while length - done >= 8 {
+            // SAFETY: within both, and aligned.
+            unsafe {
+                let word = from.add(done).cast::<u64>().read_volatile();
+                to.add(done).cast::<u64>().write_volatile(word);
+            }
+            done += 8;
+        }
+    }
+    while done < length {
+        // SAFETY: within both.
+        unsafe { to.add(done).write_volatile(from.add(done).read_volatile()) };
+        done += 1;
+    }
+}
+
+impl Memory for Window {
+    fn read(&self, address: u64, to: &mut [u8]) -> Result<(), Outside> {
+        let from = self.find(address, to.len())?;
+        // SAFETY: the range is within the window; the buffer is the program's own, which windows do not overlap
+        // (`new`).
+        unsafe { copy(from as *const u8, to.as_mut_ptr(), to.len()) };
+        Ok(())
+    }
+
+    fn write(&self, address: u64, from: &[u8]) -> Result<(), Outside> {
+        let to = self.find(address, from.len())?;
+        // SAFETY: as above.
+        unsafe { copy(from.as_ptr(), to as *mut u8, from.len()) };
+        Ok(())
+    }
+
+    fn load_index(&self, address: u64) -> Result<u16, Outside> {
+        Ok(u16::from_le(self.index(address)?.load(Ordering::Acquire)))
+    }
+
+    fn store_index(&self, address: u64, index: u16) -> Result<(), Outside> {
+        self.index(address)?.store(index.to_le(), Ordering::Release);
+        Ok(())
+    }
+}
+
+impl Window {
+    fn index(&self, address: u64) -> Result<&AtomicU16, Outside> {
+        let at = self.find(address, 2)?;
+        if !at.is_multiple_of(2) {
+            return Err(Outside);
+        }
+        // SAFETY: within the window, aligned, and there for as long as the program runs.
+        Ok(unsafe { &*(at as *const AtomicU16) })
+    }
+}

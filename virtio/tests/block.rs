@@ -1,0 +1,277 @@
+//! A block device before a driver: an orderly one, one whose device dies at any time, and a hostile one.
+
+mod driver;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use driver::{BASE, BUFFERS, DESCRIPTORS, Death, MEMORY, Machine, SIZE};
+use proptest::prelude::*;
+use tactus_virtio::disk::{Disk as _, SECTOR};
+use tactus_virtio::memory::Memory as _;
+use tactus_virtio::mmio::{WORDS, register, status};
+
+const IN: u32 = 0;
+const OUT: u32 = 1;
+
+/// An image of two blocks and two sectors, each sector with its number.
+fn image() -> &'static [u8] {
+    let bytes: Vec<u8> = (0..18 * SECTOR).map(|at| (at / SECTOR) as u8).collect();
+    Box::leak(bytes.into_boxed_slice())
+}
+
+fn started() -> Machine {
+    let mut machine = Machine::new(image(), 8);
+    machine.start();
+    machine
+}
+
+#[test]
+fn the_driver_finds_the_device_that_there_is() {
+    let mut machine = Machine::new(image(), 8);
+    assert_eq!(machine.read(register::MAGIC), 0x7472_6976);
+    assert_eq!(machine.read(register::VERSION), 2);
+    assert_eq!(machine.read(register::DEVICE), 2);
+    assert_eq!(machine.read(register::CONFIGURATION), 18);
+    machine.write(register::DEVICE_FEATURES_SELECT, 1);
+    assert_eq!(machine.read(register::DEVICE_FEATURES), 3);
+    // Features that the device does not have are not agreed on (section 2.2.2).
+    machine.write(register::DRIVER_FEATURES, 1 << 20);
+    machine.write(register::STATUS, 11);
+    assert_eq!(machine.read(register::STATUS), 3);
+}
+
+#[test]
+fn what_is_written_is_read_and_the_image_stays() {
+    let mut machine = started();
+    machine.request(0, OUT, 9, &[7; SECTOR]);
+    machine.request(1, IN, 8, &[0; 3 * SECTOR]);
+    machine.write(register::QUEUE_NOTIFY, 0);
+    assert_eq!(machine.completed(), [(0, 1), (3, 3 * SECTOR as u32 + 1)]);
+    assert_eq!((machine.status(0), machine.status(1)), (0, 0));
+    let data = machine.data(1, 3);
+    assert_eq!([data[0], data[SECTOR], data[2 * SECTOR]], [8, 7, 10]);
+    // One interrupt for both, and none that was acknowledged.
+    assert_eq!(machine.interrupts, 1);
+    assert_eq!(machine.read(register::INTERRUPT_STATUS), 1);
+    machine.write(register::INTERRUPT_ACKNOWLEDGE, 1);
+    assert_eq!(machine.read(register::INTERRUPT_STATUS), 0);
+    assert_eq!(machine.interrupts, 1);
+}
+
+#[test]
+fn a_disk_has_its_size_and_its_rights() {
+    let mut machine = started();
+    machine.request(0, IN, 17, &[0; 2 * SECTOR]);
+    machine.request(1, OUT, u64::MAX, &[0; SECTOR]);
+    machine.request(2, 99, 0, &[0; SECTOR]);
+    machine.write(register::QUEUE_NOTIFY, 0);
+    assert_eq!(machine.completed().len(), 3);
+    assert_eq!([0, 1, 2].map(|slot| machine.status(slot)), [1, 1, 2]);
+    // Its three blocks do not fit two pages with their bits.
+    let mut machine = Machine::new(image(), 3);
+    machine.start();
+    machine.request(0, OUT, 0, &[1; SECTOR]);
+    machine.write(register::QUEUE_NOTIFY, 0);
+    assert_eq!((machine.status(0), machine.disk.is_writable()), (1, false));
+}
+
+/// Whatever access a device's life ends at, each request is done once, and one after the other, by the next life.
+#[test]
+fn a_device_that_dies_goes_on() {
+    for left in 0..120 {
+        let mut machine = started();
+        machine.request(0, OUT, 3, &[1; 2 * SECTOR]);
+        machine.request(1, OUT, 4, &[2; SECTOR]);
+        machine.request(2, IN, 2, &[0; 3 * SECTOR]);
+        machine.memory.left.set(Some(left));
+        let life = AssertUnwindSafe(|| machine.write(register::QUEUE_NOTIFY, 0));
+        let died = catch_unwind(life).is_err_and(|reason| reason.is::<Death>());
+        machine.restart();
+        // The driver is interrupted, and looks why.
+        machine.read(register::INTERRUPT_STATUS);
+        assert_eq!(
+            machine.completed(),
+            [(0, 1), (3, 1), (6, 3 * SECTOR as u32 + 1)],
+            "{left}"
+        );
+        assert_eq!([0, 1, 2].map(|slot| machine.status(slot)), [0; 3], "{left}");
+        let data = machine.data(2, 3);
+        assert_eq!(
+            [data[0], data[SECTOR], data[2 * SECTOR]],
+            [2, 1, 2],
+            "{left}"
+        );
+        if !died {
+            assert!(left >= 30, "the device makes {left} accesses only");
+            return;
+        }
+    }
+    panic!("the device makes more accesses than were tried");
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Request {
+        write: bool,
+        sector: u64,
+        sectors: usize,
+        value: u8,
+    },
+    Notify,
+    Restart,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => (any::<bool>(), 0..24u64, 1..=3usize, any::<u8>()).prop_map(|(write, sector, sectors, value)| {
+            Step::Request { write, sector, sectors, value }
+        }),
+        1 => Just(Step::Notify),
+        1 => Just(Step::Restart),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    /// The disk is the image with what was written, as far as the driver is told so.
+    #[test]
+    fn a_disk_is_what_a_model_is(steps in prop::collection::vec(step(), 1..60)) {
+        let mut machine = started();
+        let mut model = image().to_vec();
+        let mut waiting: Vec<(u16, Step)> = Vec::new();
+        for step in steps.into_iter().chain([Step::Notify]) {
+            match step {
+                Step::Request { write, sector, sectors, value } => {
+                    if waiting.len() == 5 {
+                        continue;
+                    }
+                    let slot = (0..5).find(|slot| waiting.iter().all(|(used, _)| used != slot));
+                    let slot = slot.expect("five slots");
+                    let data = vec![value; sectors * SECTOR];
+                    machine.request(slot, if write { OUT } else { IN }, sector, &data);
+                    waiting.push((slot, Step::Request { write, sector, sectors, value }));
+                }
+                Step::Restart => machine.restart(),
+                Step::Notify => {
+                    machine.write(register::QUEUE_NOTIFY, 0);
+                    for (slot, step) in waiting.drain(..) {
+                        let Step::Request { write, sector, sectors, value } = step else {
+                            continue;
+                        };
+                        let fits = sector as usize + sectors <= 18;
+                        prop_assert_eq!(machine.status(slot), u8::from(!fits));
+                        let range = sector as usize * SECTOR..(sector as usize + sectors) * SECTOR;
+                        if write {
+                            // Those that there are were written.
+                            let end = range.end.min(model.len());
+                            if range.start < end {
+                                model[range.start..end].fill(value);
+                            }
+                        } else if fits {
+                            prop_assert_eq!(&machine.data(slot, sectors)[..], &model[range]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whatever a driver writes to its memory and to the registers, the device takes a bounded number of steps, has no
+    /// panic, and writes only to its driver's memory and its disk.
+    #[test]
+    fn a_hostile_driver_harms_itself_only(
+        writes in prop::collection::vec((0..MEMORY as u64 / 2, any::<u64>()), 0..60),
+        accesses in prop::collection::vec((0..0x130u32, prop_oneof![0..20u64, any::<u64>()], any::<bool>()), 0..60),
+        kept in prop::option::of(prop::array::uniform12(any::<u64>())),
+        starts in any::<bool>(),
+    ) {
+        let mut machine = Machine::new(image(), 8);
+        if starts {
+            machine.start();
+        }
+        if let Some(kept) = kept {
+            for (word, value) in kept.into_iter().enumerate().take(WORDS) {
+                machine.kept.0[word].set(value);
+            }
+            machine.restart();
+        }
+        for (at, value) in writes {
+            let _ = machine.memory.memory.write(BASE + at, &value.to_le_bytes());
+        }
+        for (offset, value, stores) in accesses {
+            machine.memory.left.set(Some(2000));
+            machine.device.access(offset & !3, 4, stores.then_some(value));
+        }
+    }
+}
+
+/// Each fault of a driver stops its device until a reset, after which it works.
+#[test]
+fn a_faulty_queue_stops_its_device() {
+    let faults: [fn(&mut Machine); 7] = [
+        // More requests than entries.
+        |machine| {
+            let index = driver::AVAILABLE + 2;
+            machine
+                .memory
+                .memory
+                .store_index(index, SIZE + 1)
+                .expect("within");
+        },
+        // No such descriptor.
+        |machine| machine.add(SIZE),
+        // A circle.
+        |machine| {
+            machine.descriptor(0, BUFFERS, 16, 1, 0);
+            machine.add(0);
+        },
+        // A buffer outside, and one whose end wraps.
+        |machine| {
+            machine.request(0, IN, 0, &[0; SECTOR]);
+            machine.descriptor(1, BASE + MEMORY as u64, 512, 3, 2);
+        },
+        |machine| {
+            machine.request(0, IN, 0, &[0; SECTOR]);
+            machine.descriptor(1, u64::MAX - 8, 512, 3, 2);
+        },
+        // An indirect descriptor, which was not offered.
+        |machine| {
+            machine.descriptor(0, DESCRIPTORS, 16, 4, 0);
+            machine.add(0);
+        },
+        // No place for the status.
+        |machine| {
+            machine.descriptor(0, BUFFERS, 16, 0, 0);
+            machine.add(0);
+        },
+    ];
+    for (number, fault) in faults.into_iter().enumerate() {
+        let mut machine = started();
+        fault(&mut machine);
+        machine.write(register::QUEUE_NOTIFY, 0);
+        let stopped = machine.read(register::STATUS) as u32 & status::NEEDS_RESET != 0;
+        assert!(stopped, "fault {number}");
+        // The driver is told (section 2.1.2).
+        assert_eq!(
+            machine.read(register::INTERRUPT_STATUS),
+            2,
+            "fault {number}"
+        );
+        machine.restart();
+        assert_eq!(
+            machine.read(register::INTERRUPT_STATUS),
+            2,
+            "fault {number}"
+        );
+        machine
+            .memory
+            .memory
+            .write(BASE, &[0; 0x4000])
+            .expect("within");
+        machine.start();
+        machine.request(0, IN, 5, &[0; SECTOR]);
+        machine.write(register::QUEUE_NOTIFY, 0);
+        assert_eq!(machine.data(0, 1)[0], 5, "fault {number}");
+    }
+}
