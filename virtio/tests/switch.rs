@@ -68,7 +68,7 @@ fn an_address_stays_with_its_port() {
     let mut switch = switch();
     switch.send(2, &frame(address(0), address(1), 60));
     assert_eq!((switch.take_woken(), switch.counters(2).refused), (0, 1));
-    // An address of no port is the first one's, and no one's from more than it may have.
+    // An address of no port is the first one's that sends from it; a port may have four.
     for extra in 20..24 {
         switch.send(0, &frame(address(1), address(extra), 60));
     }

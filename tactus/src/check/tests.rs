@@ -49,7 +49,7 @@ pub(crate) fn files() -> TempDir {
     zboot[..2].copy_from_slice(b"MZ");
     zboot[4..16].copy_from_slice(b"zimg\x30\0\0\0\x10\0\0\0");
     zboot[48..52].copy_from_slice(b"\x28\xb5\x2f\xfd");
-    let contents: [(&str, Vec<u8>); 23] = [
+    let contents: [(&str, Vec<u8>); 24] = [
         ("packed.xz", b"\xfd7zXZ\0rest".to_vec()),
         ("vmlinuz.efi", zboot),
         ("riscv32.elf", riscv32),

@@ -111,9 +111,14 @@ pub struct Machine {
 impl Machine {
     /// With this image, and room for so many pages in front of it.
     pub fn new(image: &'static [u8], pages: usize) -> Self {
-        let memory = Mortal::new(window(MEMORY, BASE));
+        Self::of(window(MEMORY, BASE), image, window(pages * 4096, 0))
+    }
+
+    /// With this memory, and this layer over the image.
+    pub fn of(memory: Window, image: &'static [u8], layer: Window) -> Self {
+        let memory = Mortal::new(memory);
         let kept = Kept::default();
-        let disk = Layered::new(image, window(pages * 4096, 0));
+        let disk = Layered::new(image, layer);
         Self {
             device: Port::new(Block::new(disk, b"test"), memory.clone(), kept.clone()),
             memory,
@@ -261,5 +266,56 @@ impl Machine {
             .read(Self::buffer(slot) + 64, &mut data)
             .expect("within");
         data
+    }
+}
+
+/// Accesses that a device makes of its driver's memory for one of the driver's, at most.
+const ACCESSES_MAX: u32 = 200;
+/// Pages of the disk's layer.
+const PAGES: usize = 8;
+
+thread_local! {
+    /// Memory of one machine after the other.
+    static MEMORIES: [Window; 2] = [window(MEMORY, BASE), window(PAGES * 4096, 0)];
+}
+
+/// A driver that does what the bytes say: each step is a byte, two of a place, and eight of a value.
+///
+/// # Panics
+///
+/// An access takes more steps than any may, or the device does.
+pub fn hostile(bytes: &[u8]) {
+    let [memory, layer] = MEMORIES.with(|memories| *memories);
+    for window in [&memory, &layer] {
+        let at = if std::ptr::eq(window, &memory) {
+            BASE
+        } else {
+            0
+        };
+        window
+            .write(at, &vec![0; window.size()])
+            .expect("all of it");
+    }
+    let mut machine = Machine::of(memory, b"image", layer);
+    for step in bytes.as_chunks::<11>().0 {
+        let place = u16::from_le_bytes([step[1], step[2]]);
+        let mut value = [0; 8];
+        value.copy_from_slice(&step[3..]);
+        let number = u64::from_le_bytes(value);
+        let offset = u32::from(place) & 0x1fc;
+        match step[0] % 6 {
+            0 => machine.start(),
+            1 => machine.request(place % 5, number as u32 % 9, number >> 32, &[1; SECTOR]),
+            // A part may be outside.
+            2 => drop(memory.write(BASE + u64::from(place), &value)),
+            3 => machine.restart(),
+            kind => {
+                machine.memory.left.set(Some(ACCESSES_MAX));
+                machine
+                    .device
+                    .access(offset, 4, (kind == 4).then_some(number));
+                machine.memory.left.set(None);
+            }
+        }
     }
 }
