@@ -673,7 +673,7 @@ pub struct AttackArguments {
     #[arg(long, requires = "random", conflicts_with_all = ["file", "attacks"])]
     pub near_limit: bool,
     /// With --random: make the first system with a finding smaller, fewer VMs and a shorter time, and write it
-    #[arg(long, value_name = "OUT", requires = "random", conflicts_with_all = ["near_limit", "json"])]
+    #[arg(long, value_name = "OUT", requires = "random", conflicts_with_all = ["file", "near_limit", "json"])]
     pub minimise: Option<PathBuf>,
     /// Watch this VM, and do not replace it; may be repeated [default: each VM with a reserved real-time vCPU]
     #[arg(long = "victim", value_name = "VM")]

@@ -98,7 +98,7 @@ mod tests {
         let first = memory as u64;
         assert_eq!(given(&map, first, COUNT), read_given(&map, first, COUNT));
         // More ranges than a call tells of, and a long one.
-        let written = |page: &u32| page % 3 == 0 || (2_000..3_500).contains(page);
+        let written = |page: &u32| page.is_multiple_of(3) || (2_000..3_500).contains(page);
         for page in (0..COUNT).filter(written) {
             // Safety: within the memory.
             unsafe { memory.add(page as usize * PAGE as usize).write(1) };

@@ -294,7 +294,7 @@ fn the_clock_of_the_fabric_drifts_from_that_of_the_harts() {
     p.j(again);
     const MS: u64 = Femtoseconds::SECOND.0 / 1000;
     let counted = |ppm: Option<i32>, restored: bool| {
-        let new = || board(Some(Box::new(Stamp::new())), 1, Pace::Fast, &p);
+        let new = || board(Some(model("stamp")), 1, Pace::Fast, &p);
         let mut board = new();
         if let Some(ppm) = ppm {
             let drift = Fault::FabricDrift { ppm };
@@ -322,7 +322,7 @@ fn the_clock_of_the_fabric_drifts_from_that_of_the_harts() {
         assert!(drifted.abs_diff(cycles) < 50, "{ppm}: {drifted}");
         assert_eq!(counted(Some(ppm), true), (drifted, hash), "{ppm}");
     }
-    let mut board = board(Some(Box::new(Stamp::new())), 1, Pace::Fast, &p);
+    let mut board = board(Some(model("stamp")), 1, Pace::Fast, &p);
     let most = Fault::FabricDrift { ppm: 100_001 };
     assert!(board.inject(Femtoseconds(0), most).is_err());
 }
