@@ -28,6 +28,7 @@ mod io_bounds;
 pub mod junit;
 mod man;
 pub mod new;
+pub mod pci;
 pub mod plan;
 pub mod problem;
 pub mod profile;

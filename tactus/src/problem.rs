@@ -159,6 +159,8 @@ codes! {
     BusMaster = "bus-master", Error;
     /// A PCI function that nothing isolates.
     NoPci = "no-pci", Error;
+    /// A PCI function that the machine does not have, or has several of.
+    NoFunction = "no-function", Error;
     /// A device's page given twice.
     DeviceTwice = "device-twice", Error;
     /// Guest-physical addresses used twice in a VM.

@@ -10,9 +10,9 @@ use tactus_planning::stage2::{Mapping, leaf_size};
 use tactus_planning::analysis::Criticality;
 use tactus_policy::reservation::Kind;
 
-use super::parts;
 use super::time::{reservation_text, time_text};
 use super::{Verdict, command::tally};
+use super::{parts, pci};
 use crate::config::{Address, Class, ColourRange, IoPolicy, Nanoseconds, Share, Size};
 use crate::guest_image::extent_text;
 use crate::io_bounds::{Memory, Mesh, Port, Request, Shared, Way};
@@ -34,6 +34,7 @@ pub fn summary(plan: &Plan, verdict: &Verdict) -> String {
     text.push_str(&run_time(plan));
     text.push_str(&cache(plan));
     text.push_str(&interrupts(plan));
+    text.push_str(&functions(plan, verdict));
     text.push_str(&accelerators(plan));
     text.push_str(&io(plan));
     text.push_str(&channels(plan));
@@ -337,6 +338,39 @@ fn interrupts(plan: &Plan) -> String {
                 } else {
                     sources.join(", ")
                 },
+            ]);
+        }
+    }
+    section(&rows)
+}
+
+/// The PCI functions that VMs have, and what they share with others.
+fn functions(plan: &Plan, verdict: &Verdict) -> String {
+    let mut rows = vec![row(&[
+        "PCI slot",
+        "VM",
+        "function",
+        "registers",
+        "interrupt",
+        "shared with",
+        "reset",
+    ])];
+    for vm in &plan.vms {
+        for function in &vm.functions {
+            rows.push(vec![
+                function.slot.to_string(),
+                vm.name.clone(),
+                function.model.map_or_else(
+                    || "not known".into(),
+                    |model| format!("{} {}", model.id(), model.name()),
+                ),
+                extent_text(function.window),
+                function.interrupt.to_string(),
+                pci::sharers(plan, verdict.machine.as_deref(), function),
+                function
+                    .model
+                    .map_or("its own, if any", |_| "its own")
+                    .into(),
             ]);
         }
     }

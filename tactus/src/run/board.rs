@@ -187,10 +187,10 @@ impl Options {
     /// There is no such profile, or the design's model is not to be had.
     pub fn of(image: &Image, profile: Option<&str>) -> miette::Result<Self> {
         let platform = Profile::names().find(|name| *name == image.platform);
-        let default = if image.slots.is_empty() {
-            DEFAULT_PROFILE
-        } else {
+        let default = if image.has_functions {
             PCI_PROFILE
+        } else {
+            DEFAULT_PROFILE
         };
         let mut options = Self::new(boot::profile(profile.or(platform).unwrap_or(default))?);
         if let Some(design) = &image.design {

@@ -4,6 +4,7 @@
 //! where there is no legacy interface.
 
 use std::collections::HashSet;
+use std::iter;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::process::Command;
@@ -15,6 +16,7 @@ use tactus_board::setup;
 use super::Error;
 use crate::boot::{disks, networks};
 use crate::cli::{Forward, Net};
+use crate::pci::{Model, Slots};
 
 /// Disks, and behind them network cards.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,10 +37,14 @@ impl Functions {
         self.disks.is_empty() && self.nets.is_empty()
     }
 
-    /// How many there are, in slots from 1 on.
-    pub fn count(&self) -> usize {
-        let of_net = |net: &Net| if *net == Net::Loop { 2 } else { 1 };
-        self.disks.len() + self.nets.iter().map(of_net).sum::<usize>()
+    /// What is in which slot.
+    pub fn slots(&self) -> Slots {
+        let disks = self.disks.iter().map(|_| Model::VirtioDisk);
+        let nets = self.nets.iter().flat_map(|net| {
+            let cards = if *net == Net::Loop { 2 } else { 1 };
+            iter::repeat_n(Model::VirtioNet, cards)
+        });
+        disks.chain(nets).collect()
     }
 
     /// Why QEMU cannot have them.
