@@ -1,5 +1,6 @@
 //! The command line: arguments in, exit code out.
 
+use std::convert::Infallible;
 use std::num::NonZero;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -12,7 +13,7 @@ use crate::artifacts::Artifacts;
 use crate::config::Nanoseconds;
 use crate::pci::Slots;
 use crate::run::ends::Files;
-use crate::run::functions::Functions;
+use crate::run::functions::{Card, Disk, Functions};
 use crate::run::show::Shown;
 use crate::{
     attack, bench, boot, check, collect, faults, image, man, new, report, run, sweep, timed_io,
@@ -175,14 +176,20 @@ pub struct CheckArguments {
 #[derive(Debug, Args)]
 pub struct FunctionArguments {
     /// A disk's image, as a PCI function: the first is in slot 1. What is written goes into it on QEMU, and is
-    /// forgotten on the board
-    #[arg(long, value_name = "FILE")]
-    pub pci_disk: Vec<PathBuf>,
+    /// forgotten on the board. It is a virtio disk, and with `nvme:FILE` on QEMU an NVMe one
+    #[arg(long, value_name = "FILE", value_parser = disk)]
+    pub pci_disk: Vec<Disk>,
     /// A network card, as a PCI function, behind the disks: `user` is the host's network, on QEMU, and
     /// `user,tcp=2222:22` forwards this machine's port 2222 to the guest's port 22; on the board `in=FILE` has the
-    /// frames that it receives (pcap), `out=FILE` is for those that it sends, and `loop` is two cards, linked
-    #[arg(long, value_name = "ENDS", value_parser = net)]
-    pub pci_net: Vec<Net>,
+    /// frames that it receives (pcap), and `out=FILE` is for those that it sends; `loop` is two cards, linked. It is a
+    /// virtio card, and with `e1000e:` before the ends, on QEMU, an e1000e
+    #[arg(long, value_name = "ENDS", value_parser = Card::from_text)]
+    pub pci_net: Vec<Card>,
+}
+
+/// A disk's model and image.
+fn disk(text: &str) -> Result<Disk, Infallible> {
+    Ok(Disk::from_text(text))
 }
 
 impl FunctionArguments {
@@ -191,6 +198,7 @@ impl FunctionArguments {
         Functions {
             disks: self.pci_disk.clone(),
             nets: self.pci_net.clone(),
+            direct: false,
         }
     }
 

@@ -39,6 +39,10 @@ pub enum Model {
     VirtioDisk,
     /// A virtio network card without the legacy interface.
     VirtioNet,
+    /// QEMU's NVMe disk.
+    Nvme,
+    /// QEMU's model of Intel's 82574L, a network card.
+    E1000e,
 }
 
 impl Model {
@@ -47,8 +51,20 @@ impl Model {
         let (vendor, device) = match self {
             Self::VirtioDisk => (0x1af4, 0x1042),
             Self::VirtioNet => (0x1af4, 0x1041),
+            Self::Nvme => (0x1b36, 0x0010),
+            Self::E1000e => (0x8086, 0x10d3),
         };
         Id { vendor, device }
+    }
+
+    /// Whether it has a function-level reset.
+    pub const fn has_reset(self) -> bool {
+        !matches!(self, Self::E1000e)
+    }
+
+    /// Whether the virtual board has such functions, too.
+    pub const fn is_on_board(self) -> bool {
+        matches!(self, Self::VirtioDisk | Self::VirtioNet)
     }
 
     /// What people call it.
@@ -56,6 +72,8 @@ impl Model {
         match self {
             Self::VirtioDisk => "virtio disk",
             Self::VirtioNet => "virtio network card",
+            Self::Nvme => "NVMe disk",
+            Self::E1000e => "e1000e network card",
         }
     }
 }

@@ -16,6 +16,7 @@ use super::{parts, pci};
 use crate::config::{Address, Class, ColourRange, IoPolicy, Nanoseconds, Share, Size};
 use crate::guest_image::extent_text;
 use crate::io_bounds::{Memory, Mesh, Port, Request, Shared, Way};
+use crate::pci::Model;
 use crate::plan::{ConsoleLine, IoPort, OnFault, Plan, Tiles, Vcpu, Vm};
 use crate::problem::count;
 
@@ -367,14 +368,24 @@ fn functions(plan: &Plan, verdict: &Verdict) -> String {
                 extent_text(function.window),
                 function.interrupt.to_string(),
                 pci::sharers(plan, verdict.machine.as_deref(), function),
-                function
-                    .model
-                    .map_or("its own, if any", |_| "its own")
-                    .into(),
+                match function.model.map(Model::has_reset) {
+                    Some(true) => "its own",
+                    Some(false) => "none: its bus mastering ends",
+                    None => "its own, if any",
+                }
+                .into(),
             ]);
         }
     }
-    section(&rows)
+    if rows.len() == 1 {
+        return String::new();
+    }
+    format!(
+        "{}\nDMA of these functions shares the bus and the caches with all VMs. `{}` has no rate limit for it: no bound\n\
+         of another VM's real-time vCPU has it counted in.\n",
+        section(&rows),
+        plan.profile.name
+    )
 }
 
 /// When each accelerator can be had at the latest, by each way, and in all.

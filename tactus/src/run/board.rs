@@ -637,11 +637,12 @@ impl Run {
         if begins == Begins::AtReset {
             let firmware = read(&find_firmware()?)?;
             let image = read(&launch.image)?;
+            let initrd = launch.initrd.as_deref().map(read).transpose()?;
             let software = Software {
                 firmware: &firmware,
                 kernel: Some(&image),
+                initrd: initrd.as_deref(),
                 bootargs: Some(launch.bootargs.as_str()).filter(|bootargs| !bootargs.is_empty()),
-                ..Software::default()
             };
             setup::boot(&mut board, &options.profile, &software)
                 .map_err(|error| unfit(error.to_string()))?;

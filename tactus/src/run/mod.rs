@@ -222,6 +222,7 @@ impl Boot {
         let plan = Plan::new(
             Launch {
                 image: file.path().to_owned(),
+                initrd: None,
                 bootargs: String::new(),
                 harts: image.harts as u32,
                 memory_bytes: image.memory,
@@ -281,7 +282,8 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
     let boot = image::build_judged(verdict).and_then(Boot::of_image)?;
     let mut plan = boot.plan.clone();
     // What is no file, is said here rather than by the machine.
-    boot::disks("--pci-disk", &functions.disks)?;
+    let images = functions.disks.iter().map(|disk| disk.image.as_path());
+    boot::disks("--pci-disk", images)?;
     plan.functions = functions;
     plan.limit = arguments.limit;
     plan.host_limit = arguments.host_limit;
