@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the initramfs of a Linux guest with a disk and a network card: the one without, and behind it an archive of
-# their drivers and of ./disk, which loads them. The kernel unpacks both.
+# their drivers, of ./disk, which loads them, and of a program that measures them. The kernel unpacks both.
 #
 # usage: disk.sh PACKAGES INITRAMFS OUTPUT
 #
@@ -16,11 +16,13 @@ trap 'rm -rf "$root"' EXIT
 chmod 755 "$root"
 
 mkdir -p "$root/lib/modules"
-for module in "$packages"/usr/lib/modules/*/kernel/*/*.ko.xz "$packages"/usr/lib/modules/*/kernel/*/*/*.ko.xz; do
+find "$packages"/usr/lib/modules/*/kernel -name '*.ko.xz' | while read -r module; do
     name=${module##*/}
-    [ ! -e "$module" ] || xz -dc "$module" >"$root/lib/modules/${name%.xz}"
+    xz -dc "$module" >"$root/lib/modules/${name%.xz}"
 done
 install -m 755 "$here/disk" "$root/disk"
+mkdir "$root/bin"
+"$here/programs.sh" "$root/bin" disk
 
 find "$root" -exec touch -h -d @0 {} +
 {

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Compiles the Linux guest's own programs: tactus-rt, tactus-ring, tactus-load, tactus-accelerator, tactus-io, and those
-# for real-time vCPUs.
+# for real-time vCPUs; with `disk`, tactus-dma in place of these.
 #
-# usage: programs.sh OUTPUT
+# usage: programs.sh OUTPUT [disk]
 #
 # OUTPUT is a folder. Programs for real-time vCPUs (rt-*.c) become flat files, rt-*.bin, that run wherever they are
 # loaded.
@@ -22,6 +22,11 @@ compile() {
         -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-function -Werror -ffreestanding -nostdlib -static \
         -I "$here/../../abi/include" "$@"
 }
+
+if [ "${2-}" = disk ]; then
+    compile -s -Wl,--no-warn-rwx-segments -o "$output/tactus-dma" "$here/tactus-dma.c"
+    exit
+fi
 
 compile -s -Wl,--no-warn-rwx-segments -o "$output/tactus-rt" "$here/tactus-rt.c"
 

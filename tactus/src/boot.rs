@@ -66,8 +66,11 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
             can_be_written(option, path)?;
         }
     }
-    let slots = disks("--disk", &arguments.disk)?;
-    let mut functions = disks("--pci-disk", &arguments.pci_disk)?;
+    let slots = disks("--disk", arguments.disk.iter().map(PathBuf::as_path))?;
+    let mut functions = disks(
+        "--pci-disk",
+        arguments.pci_disk.iter().map(PathBuf::as_path),
+    )?;
     let sent = networks(&arguments.pci_net, &mut functions)?;
     if profile.pci.is_none() && !functions.is_empty() {
         return Err(miette!(
@@ -182,18 +185,21 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
 }
 
 /// Disks with the contents of the files that were given to an option.
-pub(crate) fn disks(option: &str, paths: &[PathBuf]) -> miette::Result<Vec<Box<dyn Backend>>> {
-    let open = |path: &PathBuf| -> miette::Result<Box<dyn Backend>> {
+pub(crate) fn disks<'a>(
+    option: &str,
+    paths: impl IntoIterator<Item = &'a Path>,
+) -> miette::Result<Vec<Box<dyn Backend>>> {
+    let open = |path: &Path| -> miette::Result<Box<dyn Backend>> {
         is_regular(option, path)?;
         let disk = Disk::open(path).map_err(|error| unreadable(option, path, &error))?;
         Ok(Box::new(Block::new(disk, "tactus")))
     };
-    paths.iter().map(open).collect()
+    paths.into_iter().map(open).collect()
 }
 
 /// Adds network devices to functions. Gives where what they send is to be written.
 pub(crate) fn networks<'a>(
-    nets: &'a [cli::Net],
+    nets: impl IntoIterator<Item = &'a cli::Net>,
     functions: &mut Vec<Box<dyn Backend>>,
 ) -> miette::Result<Vec<(&'a Path, Sent)>> {
     let mut count = 0;

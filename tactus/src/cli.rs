@@ -1,5 +1,6 @@
 //! The command line: arguments in, exit code out.
 
+use std::convert::Infallible;
 use std::num::NonZero;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -10,7 +11,9 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand,
 
 use crate::artifacts::Artifacts;
 use crate::config::Nanoseconds;
+use crate::pci::Slots;
 use crate::run::ends::Files;
+use crate::run::functions::{Card, Disk, Functions};
 use crate::run::show::Shown;
 use crate::{
     attack, bench, boot, check, collect, faults, image, man, new, report, run, sweep, timed_io,
@@ -164,6 +167,46 @@ pub struct CheckArguments {
     /// Print one JSON object on stdout and nothing else there
     #[arg(long)]
     pub json: bool,
+    /// Which PCI functions
+    #[command(flatten)]
+    pub functions: FunctionArguments,
+}
+
+/// The PCI functions of the machine.
+#[derive(Debug, Args)]
+pub struct FunctionArguments {
+    /// A disk's image, as a PCI function: the first is in slot 1. What is written goes into it on QEMU, and is
+    /// forgotten on the board. It is a virtio disk, and with `nvme:FILE` on QEMU an NVMe one
+    #[arg(long, value_name = "FILE", value_parser = disk)]
+    pub pci_disk: Vec<Disk>,
+    /// A network card, as a PCI function, behind the disks: `user` is the host's network, on QEMU, and
+    /// `user,tcp=2222:22` forwards this machine's port 2222 to the guest's port 22; on the board `in=FILE` has the
+    /// frames that it receives (pcap), and `out=FILE` is for those that it sends; `loop` is two cards, linked. It is a
+    /// virtio card, and with `e1000e:` before the ends, on QEMU, an e1000e
+    #[arg(long, value_name = "ENDS", value_parser = Card::from_text)]
+    pub pci_net: Vec<Card>,
+}
+
+/// A disk's model and image.
+fn disk(text: &str) -> Result<Disk, Infallible> {
+    Ok(Disk::from_text(text))
+}
+
+impl FunctionArguments {
+    /// All of them.
+    pub fn all(&self) -> Functions {
+        Functions {
+            disks: self.pci_disk.clone(),
+            nets: self.pci_net.clone(),
+            direct: false,
+        }
+    }
+
+    /// What is in the machine's slots. `None`: nothing is said of them.
+    pub fn known(&self) -> Option<Slots> {
+        let functions = self.all();
+        (!functions.is_empty()).then(|| functions.slots())
+    }
 }
 
 /// Arguments of `tactus artifacts`.
@@ -251,6 +294,9 @@ pub struct BuildArguments {
     /// Where the image goes; default: FILE's name with the extension `.bin`, in the current directory
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
+    /// Which PCI functions
+    #[command(flatten)]
+    pub functions: FunctionArguments,
 }
 
 /// Arguments of `tactus warm`.
@@ -319,15 +365,9 @@ pub struct RunArguments {
     /// Show the firmware's output and all records too
     #[arg(short, long, conflicts_with = "console")]
     pub verbose: bool,
-    /// A disk's image, as a PCI function: the first is in slot 1. What is written goes into it on QEMU, and is
-    /// forgotten on the board
-    #[arg(long, value_name = "FILE")]
-    pub pci_disk: Vec<PathBuf>,
-    /// A network card, as a PCI function, behind the disks: `user` is the host's network, on QEMU, and
-    /// `user,tcp=2222:22` forwards this machine's port 2222 to the guest's port 22; on the board `in=FILE` has the
-    /// frames that it receives (pcap), `out=FILE` is for those that it sends, and `loop` is two cards, linked
-    #[arg(long, value_name = "ENDS", value_parser = net)]
-    pub pci_net: Vec<Net>,
+    /// Which PCI functions
+    #[command(flatten)]
+    pub functions: FunctionArguments,
     /// What drives the consoles
     #[command(flatten)]
     pub script: ScriptArguments,

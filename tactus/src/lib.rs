@@ -31,6 +31,7 @@ mod man;
 pub mod new;
 #[cfg(test)]
 mod parsers;
+pub mod pci;
 pub mod plan;
 pub mod problem;
 pub mod profile;

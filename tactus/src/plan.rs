@@ -13,6 +13,7 @@ use tactus_policy::reservation::{self, Kind, Reservation};
 
 use crate::config::{Class, IoPolicy, Nanoseconds, Share, Size, Station};
 use crate::hypervisor::Hypervisor;
+use crate::pci::Model;
 use crate::profile::Profile;
 
 /// A checked system.
@@ -486,6 +487,8 @@ pub struct Function {
     pub window: Extent,
     /// The PLIC source of its interrupt.
     pub interrupt: u32,
+    /// What it is, where that is known.
+    pub model: Option<Model>,
 }
 
 /// Bytes of addresses that the registers of a PCI function have: a page of the second stage.

@@ -50,10 +50,16 @@ impl Disk {
     }
 
     fn run(&self) -> Command {
+        let mut command = self.run_of(&root().join("systems/debian.toml"));
+        command.arg("--pci-disk").arg(self.image());
+        command
+    }
+
+    /// A run of a system; the disk is the caller's to add.
+    fn run_of(&self, system: &Path) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tactus"));
         command.current_dir(root());
-        command.args(["run", "systems/debian.toml", "--pci-disk"]);
-        command.arg(self.image());
+        command.arg("run").arg(system);
         command.arg("--report").arg(self.report());
         command
     }
@@ -89,14 +95,18 @@ struct Running<'disk> {
 impl<'disk> Running<'disk> {
     /// Starts one, and waits until ssh answers.
     fn start(disk: &'disk Disk) -> Self {
+        Self::start_with(disk, disk.run(), "")
+    }
+
+    /// The same of a command that lacks the network card, which is `card`: `e1000e:`, or nothing for a virtio one.
+    fn start_with(disk: &'disk Disk, mut command: Command, card: &str) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let port = listener.local_addr().expect("its address").port();
         drop(listener);
         let log = File::create(disk.folder.path().join("run.log")).expect("a file");
-        let mut command = disk.run();
         command
             .arg("--pci-net")
-            .arg(format!("user,tcp={port}:22"))
+            .arg(format!("{card}user,tcp={port}:22"))
             .stdin(Stdio::null())
             .stdout(log.try_clone().expect("the same file"))
             .stderr(log);
@@ -230,6 +240,31 @@ fn what_is_synchronised_survives_the_emulator() {
         "{kernel}"
     );
     assert!(!kernel.contains("EXT4-fs error"), "{kernel}");
+    assert_freertos_is_in_time(&running.off());
+    disk.check("/root/kept", "kept\n");
+}
+
+/// Debian boots from an NVMe disk and is reached through an e1000e, with the drivers of its kernel.
+#[test]
+#[ignore = "long"]
+fn it_boots_from_nvme_with_an_e1000e() {
+    let disk = Disk::new();
+    let system = fs::read_to_string(root().join("systems/debian.toml")).expect("it is there");
+    assert!(system.contains("root=/dev/vda"), "{system}");
+    let file = disk.folder.path().join("nvme.toml");
+    let system = system.replace("root=/dev/vda", "root=/dev/nvme0n1");
+    fs::write(&file, system).expect("it can be written");
+    let mut command = disk.run_of(&file);
+    command.arg("--pci-disk");
+    command.arg(format!("nvme:{}", disk.image().display()));
+    let running = Running::start_with(&disk, command, "e1000e:");
+    running.says("dd if=/dev/urandom of=/root/data bs=1M count=8 conv=fsync");
+    let wanted = running.says("sha256sum </root/data");
+    running.says("echo 3 >/proc/sys/vm/drop_caches");
+    assert_eq!(running.says("sha256sum </root/data"), wanted);
+    let interrupts = running.says("cat /proc/interrupts");
+    assert!(interrupts.contains("nvme0q"), "{interrupts}");
+    running.says("echo kept >/root/kept && sync");
     assert_freertos_is_in_time(&running.off());
     disk.check("/root/kept", "kept\n");
 }

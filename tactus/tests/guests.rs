@@ -33,6 +33,7 @@ fn natively(on: On, guest: &str, harts: u32) -> Outcome {
         .unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure));
     let launch = Launch {
         image,
+        initrd: None,
         bootargs: String::new(),
         harts,
         memory_bytes: 256 << 20,

@@ -21,6 +21,7 @@ const TIMEBASE_HZ: u64 = 10_000_000;
 fn plan(on: On, image: &NamedTempFile) -> Plan {
     let launch = Launch {
         image: image.path().to_owned(),
+        initrd: None,
         bootargs: String::new(),
         harts: 1,
         memory_bytes: 128 << 20,
@@ -435,6 +436,7 @@ fn harts_take_short_turns(on: On) {
     image.write_all(&program).expect("it can be written");
     let launch = Launch {
         image: image.path().to_owned(),
+        initrd: None,
         bootargs: String::new(),
         harts: 2,
         memory_bytes: 128 << 20,

@@ -90,6 +90,7 @@ fn natively(on: On, guest: &str) -> Outcome {
         .unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure));
     let launch = Launch {
         image,
+        initrd: None,
         bootargs: String::new(),
         harts: 2,
         memory_bytes: 128 << 20,

@@ -48,6 +48,7 @@ fn made_up(vm: &str, parts: &[(player::From, &str)]) -> Outcome {
     let image = player(&framed(parts), Then::Off);
     let launch = Launch {
         image: image.path().to_owned(),
+        initrd: None,
         bootargs: String::new(),
         harts: 1,
         memory_bytes: 128 << 20,

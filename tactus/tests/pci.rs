@@ -11,8 +11,9 @@ use std::thread;
 use std::time::Duration;
 
 use tactus::cli::{Forward, Net};
+use tactus::pci::Model;
 use tactus::run::board::Options;
-use tactus::run::functions::Functions;
+use tactus::run::functions::{Card, Disk, Functions};
 use tactus::run::machine::Platform;
 use tactus::run::session::{Outcome, Verdict};
 use tactus_board::board::Pace;
@@ -54,8 +55,9 @@ fn linux_has_a_disk_and_a_network(on: On) {
         },
     };
     let functions = Functions {
-        disks: vec![image.path().to_owned()],
-        nets: vec![net],
+        disks: vec![Disk::virtio(image.path().to_owned())],
+        nets: vec![Card::virtio(net)],
+        ..Functions::default()
     };
     let outcome = run_with(on, "systems/linux-disk.toml", functions, "linux");
     assert_verdict(&outcome, Verdict::Good);
@@ -89,12 +91,82 @@ fn has_data(path: &Path) -> bool {
     bytes.iter().any(|byte| *byte != 0)
 }
 
+/// Debian's own drivers of an NVMe disk and of an e1000e, whose interrupts are those of their pins.
+#[test]
+fn linux_has_an_nvme_disk_and_an_e1000e() {
+    let image = disk(8);
+    let system = fs::read_to_string(root().join("systems/linux-disk.toml")).expect("it is there");
+    let system = system
+        .replace(
+            "tactus.run=disk",
+            "tactus.run=disk tactus.mib=2 tactus.gateway=10.0.2.2",
+        )
+        .replace("quiet ", "");
+    let mut boot = boot_text(On::Qemu, &system);
+    boot.plan = boot.plan.until("linux").expect("the system has it");
+    boot.plan.functions = Functions {
+        disks: vec![Disk {
+            model: Model::Nvme,
+            image: image.path().to_owned(),
+        }],
+        nets: vec![Card {
+            model: Model::E1000e,
+            ends: Net::User {
+                forwards: Vec::new(),
+            },
+        }],
+        ..Functions::default()
+    };
+    let outcome = once(&boot);
+    assert_verdict(&outcome, Verdict::Good);
+    let linux = outcome.journal.vm("linux").expect("the system has it");
+    let wanted = [
+        "disk_there",
+        "disk_write",
+        "disk_read",
+        "net_ping",
+        "net_sent",
+        "linux_disk",
+    ];
+    assert_eq!(linux.passed, wanted, "{}", explain(&outcome));
+    assert!(linux.refused_dma.is_empty(), "{}", explain(&outcome));
+    let said = linux.console.text();
+    assert!(
+        said.contains("nvme nvme0: pci function 0000:00:01.0"),
+        "{said}"
+    );
+    assert!(said.contains("e1000e 0000:00:02.0 eth0"), "{said}");
+    assert!(has_data(image.path()));
+    let freertos = outcome.journal.vm("freertos").expect("the system has it");
+    let missed = freertos.metrics.get("release_deadline_misses");
+    assert!(missed.is_none_or(|missed| missed.value == 0.0));
+}
+
+/// What QEMU alone has is refused before the board starts.
+#[test]
+fn the_board_has_virtio_functions_alone() {
+    let image = disk(1);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tactus"));
+    command.current_dir(root());
+    command.args(["run", "systems/hostile-dma.toml", "--platform", "board"]);
+    command.arg("--pci-disk");
+    command.arg(format!("nvme:{}", image.path().display()));
+    let (code, stdout, stderr) = output(&mut command);
+    assert_eq!(
+        code,
+        Some(2),
+        "{stdout}
+{stderr}"
+    );
+    assert!(stderr.contains("and no NVMe disk"), "{stderr}");
+}
+
 /// Whatever a guest has its disk do, no access leaves its own memory, and those beside it go on.
 fn hostile_dma_is_refused(on: On) {
     let image = disk(1);
     let functions = Functions {
-        disks: vec![image.path().to_owned()],
-        nets: Vec::new(),
+        disks: vec![Disk::virtio(image.path().to_owned())],
+        ..Functions::default()
     };
     let outcome = run_with(on, "systems/hostile-dma.toml", functions, "watcher");
     assert_verdict(&outcome, Verdict::Good);
@@ -195,13 +267,14 @@ fn linux_on_a_disk_is_reached_from_the_host() {
     let port = free_port();
     let mut boot = boot_text(On::Qemu, &system);
     boot.plan.functions = Functions {
-        disks: vec![image.clone()],
-        nets: vec![Net::User {
+        disks: vec![Disk::virtio(image.clone())],
+        nets: vec![Card::virtio(Net::User {
             forwards: vec![Forward {
                 host: port,
                 guest: 7,
             }],
-        }],
+        })],
+        ..Functions::default()
     };
     let over = AtomicBool::new(false);
     let (outcome, answer) = thread::scope(|scope| {

@@ -30,6 +30,7 @@ fn natively(on: On, bootargs: &str) -> Outcome {
         .unwrap_or_else(|missing| panic!("{}: {}", missing.reason, missing.cure));
     let launch = Launch {
         image,
+        initrd: None,
         bootargs: bootargs.to_owned(),
         harts: 1,
         memory_bytes: 256 << 20,

@@ -6,6 +6,7 @@
 #![no_std]
 #![cfg(target_arch = "riscv64")]
 
+pub mod disk;
 pub mod floating;
 pub mod io;
 pub mod meeting;

@@ -10,6 +10,7 @@
 //! | `complete` | completes it by the virtual PLIC |
 //! | `sweep` | reads its memory, `mib=N` (2) from its beginning on, a word each `stride=N` (32) bytes |
 //! | `write` | the same, and writes the words; at most the 2 MiB below its image |
+//! | `disk` | has its disk, a PCI function in slot 1, read into `mib=N` (2) from the beginning of its memory on, `kib=N` (64) at a time |
 //! | `toggle` | enables and disables an interrupt that is pending for the sleeping vCPU: its virtual UART's, which can always send |
 //!
 //! Its vCPU 1 sleeps; vCPUs from 2 on make the same noise as vCPU 0. Its system is
@@ -28,8 +29,9 @@ use tactus_guest::{
     channel::Channel,
     devicetree, interrupts,
     plic::Plic,
-    sbi, start, trap,
+    sbi, start, time, trap,
 };
+use tactus_guest_hostile::disk::{Disk, READ};
 
 tactus_guest::entry!(main);
 
@@ -86,6 +88,7 @@ fn make() -> ! {
         }
         "sweep" => sweep(|word| word.load(Ordering::Relaxed)),
         "write" => sweep(|word| word.fetch_add(1, Ordering::Relaxed)),
+        "disk" => read_disk(),
         "toggle" => {
             let enable = (map::UART_BASE as usize + UART_IER) as *mut u8;
             // SAFETY: a register of the virtual UART, which only the console uses, and not this one.
@@ -126,6 +129,20 @@ fn sweep(at: impl Fn(&AtomicU64) -> u64) -> ! {
             let word = (map::RAM_BASE + offset) as *const AtomicU64;
             // SAFETY: aligned, and within the VM's memory; what is written is below the image, where nothing else is.
             at(unsafe { &*word });
+        }
+    }
+}
+
+/// Has the disk read without end, one request after the other, into the memory below the image.
+fn read_disk() -> ! {
+    let size = devicetree::number("mib", 2) << 20;
+    let piece = devicetree::number("kib", 64) << 10;
+    let mut disk = Disk::find(1);
+    disk.begin_well();
+    loop {
+        for offset in (0..size).step_by(piece as usize) {
+            disk.ask(READ, map::RAM_BASE + offset, piece as u32);
+            assert!(disk.answers(time::hz()), "the disk does not answer");
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::config::{IoPolicy, Nanoseconds};
 use crate::profile::{self, Profile};
 use crate::report::unit::Unit;
 use crate::run::board::sharing::Part;
+use crate::run::functions::Card;
 
 /// Directory of the experiments, in the project's root.
 const DIRECTORY: &str = "bench";
@@ -76,6 +77,14 @@ pub struct Run {
     pub until: Option<String>,
     /// The guest (an artifact's name) that runs directly under the firmware.
     pub guest: Option<String>,
+    /// The initial RAM disk (an artifact's name) of that guest, a kernel.
+    pub initrd: Option<String>,
+    /// The machine's disks, PCI functions from slot 1 on: empty ones of so many MiB.
+    #[serde(default)]
+    pub disks: Vec<u64>,
+    /// The network cards behind them, as for `tactus run --pci-net`.
+    #[serde(default)]
+    pub cards: Vec<String>,
     /// The tiles of the many-core board that run.
     pub tiles: Option<TilesRun>,
     /// The design that the fabric is loaded with, for a guest directly under the firmware. A system names its own.
@@ -101,6 +110,9 @@ pub struct Run {
     /// The same with `--full`, where it differs.
     #[serde(default)]
     pub full_replace: BTreeMap<String, String>,
+    /// Whether the board takes a cycle for each instruction, and charges no other costs.
+    #[serde(default)]
+    pub fast: bool,
     /// From when on the costs are charged, where it is not from reset on: as for `tactus run --timed-from`.
     pub timed_from: Option<String>,
     /// Where metrics of the kind `stay` begin and end to count, as `[VM/]SYMBOL`: when a hart first comes there.
@@ -194,6 +206,17 @@ impl Run {
             Extent::Usual => !self.only_full,
             Extent::Full => true,
         }
+    }
+
+    /// The machine's network cards.
+    ///
+    /// # Errors
+    /// One is none; says why.
+    pub fn cards(&self) -> Result<Vec<Card>, String> {
+        self.cards
+            .iter()
+            .map(|text| Card::from_text(text))
+            .collect()
     }
 
     /// What is replaced in its system's file then.
@@ -941,6 +964,18 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
             || ![&run.replace, &run.quick_replace, &run.full_replace]
                 .iter()
                 .all(|replace| replace.is_empty());
+        if let Err(reason) = run.cards() {
+            return Err(miette!("run `{}`: `cards`: {reason}", run.name));
+        }
+        if !alone && run.initrd.is_some() {
+            return Err(miette!(
+                "run `{}`: `initrd` goes with `guest`; a system says it itself",
+                run.name
+            ));
+        }
+        if run.tiles.is_some() && !(run.disks.is_empty() && run.cards.is_empty()) {
+            return Err(miette!("run `{}`: tiles have no PCI functions", run.name));
+        }
         if !alone && run.fabric.is_some() {
             return Err(miette!(
                 "run `{}`: a system says in `[fabric]` what its fabric is loaded with",

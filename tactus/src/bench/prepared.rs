@@ -1,19 +1,22 @@
 //! A run of an experiment, from what the experiment says to its outcome.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use miette::{IntoDiagnostic, WrapErr, miette};
 use tactus_board::board::Pace;
 use tactus_board::time::Clock;
+use tempfile::NamedTempFile;
 
 use crate::artifacts::Artifacts;
 use crate::config::{At, Config, Nanoseconds};
 use crate::fabric;
 use crate::image::Image;
+use crate::pci::Slots;
 use crate::plan::Accelerators;
 use crate::profile::Profile;
 use crate::progress::Progress;
@@ -23,6 +26,7 @@ use crate::run::board::probe::{Hits, Place, Probe};
 use crate::run::board::sharing;
 use crate::run::board::{Fabric, Options};
 use crate::run::ends;
+use crate::run::functions::{Disk, Functions};
 use crate::run::machine::{Launch, Platform};
 use crate::run::session::{Outcome, Plan, Session, Unwatched, Verdict};
 use crate::run::{Boot, marker};
@@ -44,13 +48,15 @@ pub struct Prepared {
     accelerators: Option<Accelerators>,
     /// The boot image's file lives as long as this.
     _boot: Option<Boot>,
+    /// So do the images of the machine's disks.
+    _disks: Vec<NamedTempFile>,
 }
 
 /// What there is to do.
 #[derive(Debug)]
 enum Work {
     /// A machine that runs.
-    Machine(Plan),
+    Machine(Box<Plan>),
     /// Tiles, for so many cycles at most.
     Tiles(tiles::System, u64),
 }
@@ -207,24 +213,49 @@ pub fn prepare(
         hypervisor: None,
         accelerators: None,
         _boot: None,
+        _disks: Vec::new(),
     };
+    let (functions, disks) = functions(run)?;
     let prepared = match (&run.tiles, profile, &run.system) {
         (Some(tiles), ..) => tiles_run(run, tiles, extent).map(alone),
         (None, None, _) => Err(miette!("the experiment's profile is one of tiles")),
         (None, Some(profile), Some(system)) => {
-            system_run(run, &root.join(system), metrics, profile, extent)
+            let machine = functions.slots();
+            system_run(run, &root.join(system), metrics, profile, extent, machine)
         }
         (None, Some(profile), None) => {
             let guest = run.guest.as_deref().unwrap_or_default();
-            native_plan(run, guest, profile, extent).map(|plan| alone(Work::Machine(plan)))
+            native_plan(run, guest, profile, extent)
+                .map(|plan| alone(Work::Machine(Box::new(plan))))
         }
     };
     let mut prepared =
         prepared.wrap_err_with(|| format!("run `{}` could not be carried out", run.name))?;
-    if let Work::Machine(plan) = prepared.work {
-        prepared.work = Work::Machine(plan.limit(limit));
+    if let Work::Machine(mut plan) = prepared.work {
+        plan.functions = functions;
+        prepared._disks = disks;
+        prepared.work = Work::Machine(Box::new(plan.limit(limit)));
     }
     Ok(prepared)
+}
+
+/// The machine's PCI functions, and the files of its disks. Software without the hypervisor has no driver of the IOMMU.
+fn functions(run: &Run) -> miette::Result<(Functions, Vec<NamedTempFile>)> {
+    let files = run.disks.iter().map(|mib| {
+        let file = NamedTempFile::with_prefix("tactus-disk-")?;
+        file.as_file().set_len(mib << 20)?;
+        Ok(file)
+    });
+    let files: Vec<_> = files.collect::<io::Result<_>>().into_diagnostic()?;
+    let disks = files
+        .iter()
+        .map(|file| Disk::virtio(file.path().to_owned()));
+    let functions = Functions {
+        disks: disks.collect(),
+        nets: run.cards().map_err(|reason| miette!("{reason}"))?,
+        direct: run.guest.is_some(),
+    };
+    Ok((functions, files))
 }
 
 /// The tile of a server, and its image.
@@ -305,6 +336,7 @@ fn system_run(
     metrics: &[Metric],
     profile: &Profile,
     extent: Extent,
+    machine: Slots,
 ) -> miette::Result<Prepared> {
     let (mut unknown, mut missing) = (Vec::new(), Vec::new());
     let boot = Boot::of_changed(
@@ -316,6 +348,7 @@ fn system_run(
         },
         |config| {
             unknown = change(config, run, extent);
+            config.machine = Some(machine);
             // Paths are the experiment's machine's, whatever machine the system was made for.
             if let (true, Some(platform)) = (run.paths, &mut config.system.platform) {
                 platform.value.clone_from(&profile.name);
@@ -339,6 +372,9 @@ fn system_run(
     let mut plan = boot.plan.clone();
     let mut watched = Watched::of(&run.name, metrics, &boot.image)?;
     if let Some(mut options) = timed_board(&boot.image.platform) {
+        if run.fast {
+            options.pace = Pace::Fast;
+        }
         if let Some([from, to]) = &run.stays {
             let mut place =
                 |text| Place::find(text, &boot.image).map(|place| watched.add(place) as u32);
@@ -374,11 +410,12 @@ fn system_run(
     }
     Ok(Prepared {
         name: run.name.clone(),
-        work: Work::Machine(plan),
+        work: Work::Machine(Box::new(plan)),
         watched,
         hypervisor: Some(boot.image.hypervisor.clone()),
         accelerators: boot.image.accelerators.clone(),
         _boot: Some(boot),
+        _disks: Vec::new(),
     })
 }
 
@@ -450,13 +487,24 @@ fn native_plan(run: &Run, guest: &str, profile: &Profile, extent: Extent) -> mie
             "it has a command line for `{name}`, and runs `{guest}`"
         ));
     }
+    let initrd = run.initrd.as_deref().map(image).transpose()?;
     let image = image(guest)?;
     let mut board = timed_board(&profile.name);
     if let (Some(options), Some(design)) = (&mut board, &run.fabric) {
         options.fabric = Some(Fabric::of(design)?);
     }
+    if let Some(options) = &mut board {
+        if run.fast {
+            options.pace = Pace::Fast;
+        }
+        // It has no driver of the IOMMU, which refuses everything until it is set up.
+        if let Some(pci) = &mut Arc::make_mut(&mut options.profile).pci {
+            pci.iommu = None;
+        }
+    }
     let launch = Launch {
         image,
+        initrd,
         bootargs: own,
         harts: run.harts.unwrap_or(1),
         memory_bytes: profile.memory.default.0,
@@ -476,7 +524,7 @@ impl Prepared {
 
     fn carry_out(&self) -> miette::Result<Done> {
         let outcome = match &self.work {
-            Work::Machine(plan) => Session::start(plan.clone())
+            Work::Machine(plan) => Session::start(Plan::clone(plan))
                 .and_then(|session| session.finish(&mut Unwatched))
                 .map(|outcome| (outcome, None))
                 .map_err(miette::Report::from),

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use miette::Report;
 use serde_json::{Value, json};
 
-use super::{Verdict, check_file, inside, of_tiles, report, summary};
+use super::{Verdict, check_file_for, inside, of_tiles, report, summary};
 use crate::artifacts::Artifacts;
 use crate::cli::CheckArguments;
 use crate::evidence;
@@ -13,7 +13,8 @@ use crate::problem::{Problem, Weight, count};
 
 /// Carries the command out; the exit code is as `--help` says.
 pub fn command(arguments: &CheckArguments) -> ExitCode {
-    let verdict = check_file(&arguments.file, &Artifacts::chosen());
+    let machine = arguments.functions.known();
+    let verdict = check_file_for(&arguments.file, &Artifacts::chosen(), machine);
     let guarantee = verdict.guarantee.as_ref();
     if arguments.json {
         let mut json = to_json(&verdict);

@@ -55,6 +55,7 @@ use tactus_board::profile::Profile;
 
 use crate::artifacts::Artifacts;
 use crate::config::{At, Config, FileName, Size};
+use crate::pci::Slots;
 use crate::plan::{Plan, Tiles};
 use crate::problem::{Code, Problem, Weight, count};
 use draft::Parts;
@@ -84,6 +85,8 @@ pub struct Verdict {
     pub plan: Option<Plan>,
     /// The same of a system of tiles.
     pub tiles: Option<Tiles>,
+    /// What the machine has on its PCI bus, where that is known.
+    pub machine: Option<Slots>,
     /// The hypervisor's file, when it was found.
     pub hypervisor: Option<PathBuf>,
     /// Each VM's image file, when it was found.
@@ -116,11 +119,16 @@ impl Verdict {
 
 /// Reads and judges the system that `file` describes.
 pub fn check_file(file: &Path, artifacts: &Artifacts) -> Verdict {
-    verdict(
-        file.to_string_lossy().into_owned(),
-        Config::read(file),
-        artifacts,
-    )
+    check_file_for(file, artifacts, None)
+}
+
+/// The same on a machine with these PCI functions; `None`: they are not known.
+pub fn check_file_for(file: &Path, artifacts: &Artifacts, machine: Option<Slots>) -> Verdict {
+    let mut read = Config::read(file);
+    if let Ok((config, _)) = &mut read {
+        config.machine = machine;
+    }
+    verdict(file.to_string_lossy().into_owned(), read, artifacts)
 }
 
 /// Judges a description that was read before, with what was found wrong then.
@@ -134,6 +142,7 @@ pub fn verdict(
         problems: Vec::new(),
         plan: None,
         tiles: None,
+        machine: None,
         hypervisor: None,
         guests: Vec::new(),
         initrds: Vec::new(),
@@ -163,6 +172,7 @@ pub fn verdict(
                 .collect();
             verdict.problems = judge.into_problems();
             verdict.plan = plan;
+            verdict.machine = config.machine;
         }
     }
     // By place, those of the description before those of files that it names; what has none comes last.

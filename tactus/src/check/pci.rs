@@ -9,13 +9,14 @@ use super::parts;
 use super::platform::Platform;
 use crate::config::{At, HypervisorMemory, PciFunction, Span, Vm};
 use crate::guest_image::extent_text;
-use crate::plan::{self, FUNCTION_WINDOW, Function};
+use crate::pci::Model;
+use crate::plan::{self, FUNCTION_WINDOW, Function, Plan};
 use crate::problem::{Code, Problem};
 use crate::profile::{Pci, Profile};
 
 /// A function that has been given to a VM.
 struct Given<'c> {
-    slot: &'c At<u32>,
+    slot: At<u32>,
     interrupt: u32,
     vm: &'c Vm,
 }
@@ -38,13 +39,14 @@ pub(super) fn check(
         has_no_accelerators(judge, vm, &first.span);
         let mut own = Vec::new();
         for function in &vm.pci {
-            if let (Some(host), Some(slot)) = (host, &function.slot)
-                && let Some(found) = of_slot(judge, vm, host, slot)
+            if let Some(host) = host
+                && let Some(slot) = slot_of(judge, vm, function)
+                && let Some(found) = of_slot(judge, vm, host, &slot)
             {
-                given_once(judge, vm, slot, found.interrupt, &given);
+                given_once(judge, vm, &slot, found.interrupt, &given);
                 has_its_addresses(judge, vm, function, &found, devices);
                 given.push(Given {
-                    slot,
+                    slot: slot.clone(),
                     interrupt: found.interrupt,
                     vm,
                 });
@@ -116,6 +118,69 @@ fn has_no_accelerators(judge: &mut Judge<'_>, vm: &Vm, span: &Span) {
     }
 }
 
+/// The slot that is named, or that the function is in which says that it is the one named.
+fn slot_of(judge: &mut Judge<'_>, vm: &Vm, function: &PciFunction) -> Option<At<u32>> {
+    let (None, Some(id)) = (&function.slot, &function.id) else {
+        // With both, the reader has noted it.
+        return function.slot.clone().filter(|_| function.id.is_none());
+    };
+    let what = format!("the PCI function {} of {}", id.value, vm.title());
+    let Some(machine) = &judge.config.machine else {
+        judge.note(
+            Code::NoFunction,
+            &id.span,
+            "in which slot?",
+            format!("{what}: what the machine has on its PCI bus is not known"),
+            "say it as for `tactus run`, by `--pci-disk` and `--pci-net`; or name the `slot` in place of `id`",
+        );
+        return None;
+    };
+    let slots: Vec<u32> = (1..)
+        .zip(machine)
+        .filter(|(_, model)| model.id() == id.value)
+        .map(|(slot, _)| slot)
+        .collect();
+    match slots[..] {
+        [slot] => {
+            return Some(At {
+                value: slot,
+                span: id.span.clone(),
+            });
+        }
+        [] => judge.note(
+            Code::NoFunction,
+            &id.span,
+            "the machine has none",
+            format!("{what} is not in the machine, which has {}", inventory(machine)),
+            "name one that it has, or give the machine this one: `--pci-disk` for a disk, `--pci-net` for a network card",
+        ),
+        _ => {
+            let slots: Vec<String> = slots.iter().map(u32::to_string).collect();
+            judge.note(
+                Code::NoFunction,
+                &id.span,
+                "which one?",
+                format!("{what} is in the slots {} of the machine", slots.join(", ")),
+                "name the `slot` that is meant in place of `id`",
+            );
+        }
+    }
+    None
+}
+
+/// A machine's functions in words.
+fn inventory(machine: &[Model]) -> String {
+    let all: Vec<String> = (1..)
+        .zip(machine)
+        .map(|(slot, model): (u32, _)| format!("{} ({}) in slot {slot}", model.id(), model.name()))
+        .collect();
+    if all.is_empty() {
+        "no functions".into()
+    } else {
+        all.join(", ")
+    }
+}
+
 /// The function in a slot.
 fn of_slot(judge: &mut Judge<'_>, vm: &Vm, host: &Pci, slot: &At<u32>) -> Option<Function> {
     let last = SLOTS - 1;
@@ -134,13 +199,34 @@ fn of_slot(judge: &mut Judge<'_>, vm: &Vm, host: &Pci, slot: &At<u32>) -> Option
         return None;
     }
     let number = slot.value as usize;
+    let machine = judge.config.machine.as_ref();
+    let model = machine.and_then(|machine| machine.get(number - 1)).copied();
+    if let Some(machine) = machine.filter(|_| model.is_none()) {
+        judge.note(
+            Code::NoFunction,
+            &slot.span,
+            "an empty slot",
+            format!(
+                "{} has the PCI function in slot {number}, and the machine has {}",
+                vm.title(),
+                inventory(machine)
+            ),
+            "give the machine a function for each slot from 1 on: `--pci-disk` for a disk, and behind these `--pci-net` for a network card",
+        );
+        return None;
+    }
     let start = host.window.0 + number as u64 * FUNCTION_WINDOW;
     Some(Function {
         slot: slot.value,
         window: Extent::new(start, FUNCTION_WINDOW),
-        // INTA of a device (PCI-to-PCI Bridge Architecture Specification 1.2, table 9-1).
-        interrupt: host.interrupts[number % host.interrupts.len()],
+        interrupt: line(host, slot.value),
+        model,
     })
+}
+
+/// The PLIC source of INTA of a device (PCI-to-PCI Bridge Architecture Specification 1.2, table 9-1).
+const fn line(host: &Pci, slot: u32) -> u32 {
+    host.interrupts[slot as usize % host.interrupts.len()]
 }
 
 /// Judges whether no other VM has the function, or one with the same line.
@@ -216,5 +302,30 @@ fn has_its_addresses(
                 );
             }
         }
+    }
+}
+
+/// The other functions on a function's interrupt line, in words: those of VMs, and those of the machine that no VM has.
+pub(super) fn sharers(plan: &Plan, machine: Option<&[Model]>, function: &Function) -> String {
+    let of_vms = plan.vms.iter().flat_map(|vm| {
+        let functions = vm.functions.iter();
+        functions.map(|other| (other.slot, other.interrupt, vm.name.as_str()))
+    });
+    let given: Vec<_> = of_vms.collect();
+    let slots = 1..=machine.map_or(0, <[Model]>::len) as u32;
+    let spare = slots.filter(|slot| given.iter().all(|(other, ..)| other != slot));
+    let host = plan.profile.pci.iter();
+    let spare = host.flat_map(|host| spare.clone().map(|slot| (slot, line(host, slot), "no VM")));
+    let others: Vec<String> = given
+        .iter()
+        .copied()
+        .chain(spare)
+        .filter(|(slot, line, _)| *line == function.interrupt && *slot != function.slot)
+        .map(|(slot, _, of)| format!("slot {slot} ({of})"))
+        .collect();
+    if others.is_empty() {
+        "-".into()
+    } else {
+        others.join(", ")
     }
 }

@@ -10,12 +10,13 @@ use tactus_planning::stage2::{Mapping, leaf_size};
 use tactus_planning::analysis::Criticality;
 use tactus_policy::reservation::Kind;
 
-use super::parts;
 use super::time::{reservation_text, time_text};
 use super::{Verdict, command::tally};
+use super::{parts, pci};
 use crate::config::{Address, Class, ColourRange, IoPolicy, Nanoseconds, Share, Size};
 use crate::guest_image::extent_text;
 use crate::io_bounds::{Memory, Mesh, Port, Request, Shared, Way};
+use crate::pci::Model;
 use crate::plan::{ConsoleLine, IoPort, OnFault, Plan, Tiles, Vcpu, Vm};
 use crate::problem::count;
 
@@ -34,6 +35,7 @@ pub fn summary(plan: &Plan, verdict: &Verdict) -> String {
     text.push_str(&run_time(plan));
     text.push_str(&cache(plan));
     text.push_str(&interrupts(plan));
+    text.push_str(&functions(plan, verdict));
     text.push_str(&accelerators(plan));
     text.push_str(&io(plan));
     text.push_str(&channels(plan));
@@ -341,6 +343,49 @@ fn interrupts(plan: &Plan) -> String {
         }
     }
     section(&rows)
+}
+
+/// The PCI functions that VMs have, and what they share with others.
+fn functions(plan: &Plan, verdict: &Verdict) -> String {
+    let mut rows = vec![row(&[
+        "PCI slot",
+        "VM",
+        "function",
+        "registers",
+        "interrupt",
+        "shared with",
+        "reset",
+    ])];
+    for vm in &plan.vms {
+        for function in &vm.functions {
+            rows.push(vec![
+                function.slot.to_string(),
+                vm.name.clone(),
+                function.model.map_or_else(
+                    || "not known".into(),
+                    |model| format!("{} {}", model.id(), model.name()),
+                ),
+                extent_text(function.window),
+                function.interrupt.to_string(),
+                pci::sharers(plan, verdict.machine.as_deref(), function),
+                match function.model.map(Model::has_reset) {
+                    Some(true) => "its own",
+                    Some(false) => "none: its bus mastering ends",
+                    None => "its own, if any",
+                }
+                .into(),
+            ]);
+        }
+    }
+    if rows.len() == 1 {
+        return String::new();
+    }
+    format!(
+        "{}\nDMA of these functions shares the bus and the caches with all VMs. `{}` has no rate limit for it: no bound\n\
+         of another VM's real-time vCPU has it counted in.\n",
+        section(&rows),
+        plan.profile.name
+    )
 }
 
 /// When each accelerator can be had at the latest, by each way, and in all.

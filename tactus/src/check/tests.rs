@@ -19,6 +19,7 @@ use crate::artifacts::{
 };
 use crate::config::{Config, Source};
 use crate::guest_image::GuestImage;
+use crate::pci::Model;
 use crate::problem::{Code, Problem, Weight};
 use crate::testing::{self, BASE, Bench, ElfFile, each_file, elf_file, hypervisor_file};
 
@@ -291,6 +292,7 @@ fault_tests! {
     no_forwarding = "no-forwarding",
     no_pci = "no-pci",
     pci_not_isolated = "pci-not-isolated",
+    no_function = "no-function",
     device_twice = "device-twice",
     guest_overlap = "guest-overlap",
     bad_interrupt = "bad-interrupt",
@@ -444,6 +446,53 @@ fn bad_hypervisor() {
     let verdict = judge_text("fine.toml", crowded(1, 1, 0), files.path());
     assert!(verdict.plan.is_none());
     insta::assert_snapshot!("bad-hypervisor", render(&verdict, files.path()));
+}
+
+/// By its identity a function is found where the machine's functions are known and one alone has it.
+#[test]
+fn functions_are_found_by_identity() {
+    let files = files();
+    let system = |functions: &str| {
+        format!(
+            "[system]\nplatform = \"qemu-virt\"\nharts = 1\nmemory = \"64MiB\"\n\
+             [[vm]]\nname = \"first\"\nimage = \"guest.elf\"\nmemory = \"4MiB\"\n[[vm.vcpu]]\nclass = \"be\"\n{functions}"
+        )
+    };
+    let on = |machine: Option<&[Model]>, functions: &str| {
+        let mut read = Config::parse(Source::new("found.toml", system(functions)), files.path());
+        if let Ok((config, _)) = &mut read {
+            config.machine = machine.map(<[Model]>::to_vec);
+        }
+        let artifacts = Artifacts::Directory(files.path().into());
+        verdict("found.toml".into(), read, &artifacts)
+    };
+    use Model::{VirtioDisk as Disk, VirtioNet as Net};
+    let both = "[[vm.pci]]\nid = \"1af4:1041\"\n[[vm.pci]]\nid = \"1AF4:1042\"\n";
+    let mut text = String::new();
+    let found = on(Some(&[Disk, Net, Net]), "[[vm.pci]]\nid = \"1af4:1042\"\n");
+    let found = &found.plan.expect("it is in order").vms[0].functions[..];
+    assert_eq!((found[0].slot, found[0].model), (1, Some(Disk)));
+    let found = on(
+        Some(&[Disk, Net, Net, Net, Net, Net, Net]),
+        "[[vm.pci]]\nslot = 2\n",
+    );
+    text += &summary(found.plan.as_ref().expect("it is in order"), &found);
+    for (machine, functions) in [
+        (Some(&[Disk, Net, Net][..]), both),
+        (Some(&[Disk]), both),
+        (Some(&[]), both),
+        (None, both),
+        (Some(&[Disk]), "[[vm.pci]]\nslot = 2\n"),
+        (
+            Some(&[Disk]),
+            "[[vm.pci]]\nslot = 1\n[[vm.pci]]\nid = \"1af4:1042\"\n",
+        ),
+    ] {
+        let refused = on(machine, functions);
+        assert!(refused.plan.is_none());
+        text += &render(&refused, files.path());
+    }
+    insta::assert_snapshot!("functions-by-identity", text);
 }
 
 /// Every kind of problem is met above, and described in the reference.

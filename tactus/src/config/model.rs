@@ -12,6 +12,7 @@ use tactus_policy::reservation::Kind;
 
 use super::source::{At, Source, Span};
 use super::unit::{Address, ColourRange, Nanoseconds, Share, Size, Station};
+use crate::pci::{Id, Slots};
 
 /// A system's description.
 #[derive(Clone, Debug)]
@@ -35,6 +36,8 @@ pub struct Config {
     pub vms: Vec<Vm>,
     /// The channels, in the order of the file.
     pub channels: Vec<Channel>,
+    /// What the machine has on its PCI bus, as the command line says; `None`: that is not known.
+    pub machine: Option<Slots>,
     /// The chains, in the order of the file.
     pub chains: Vec<Chain>,
 }
@@ -417,6 +420,8 @@ pub struct PciFunction {
     pub span: Span,
     /// Its device number on bus 0.
     pub slot: Option<At<u32>>,
+    /// What it says it is; either this or the slot is named.
+    pub id: Option<At<Id>>,
 }
 
 /// `[[vm.accelerator]]`: a virtual device.

@@ -142,7 +142,7 @@ const DEVICE: &[Key] = &[
     ("interrupts", "[11]"),
     ("trusted", "true"),
 ];
-const PCI: &[Key] = &[("slot", "1")];
+const PCI: &[Key] = &[("slot", "1"), ("id", "\"1af4:1042\"")];
 const ACCELERATOR: &[Key] = &[
     ("task", "\"qam16\""),
     ("vcpu", "0"),
@@ -461,6 +461,7 @@ impl Config {
             io,
             vms,
             channels,
+            machine: None,
             chains,
         };
         Ok((config, problems))
@@ -850,8 +851,27 @@ fn read_pci(reader: &mut Reader, vm: &str, mut table: Table<'_>) -> PciFunction 
     table.call(format!("a PCI function of {vm}"));
     let function = PciFunction {
         span: table.span(),
-        slot: table.required(reader, "slot"),
+        slot: table.optional(reader, "slot"),
+        id: table.optional(reader, "id"),
     };
+    let named = ["slot", "id"].map(|key| table.raw(key).is_some());
+    let wrong = match named {
+        [true, true] => Some((
+            Code::WrongValue,
+            "has both `slot` and `id`",
+            "remove one of them",
+        )),
+        [false, false] => Some((
+            Code::MissingKey,
+            "missing key `slot` or `id`",
+            "add a line such as `slot = 1`, or `id = \"1af4:1042\"`",
+        )),
+        _ => None,
+    };
+    if let Some((code, what, cure)) = wrong {
+        let problem = Problem::new(code, format!("{}: {what}", table.what()), cure);
+        reader.note(problem, &function.span, what);
+    }
     table.finish(reader);
     function
 }

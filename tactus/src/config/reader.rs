@@ -5,6 +5,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::source::{At, Source, Span};
 use super::unit::{self, Address, ColourRange, Nanoseconds, Share, Size, Station};
+use crate::pci::Id;
 use crate::problem::{Code, Problem};
 
 /// A value's description in TOML, as far as its own text can be judged.
@@ -153,6 +154,14 @@ impl Value for Nanoseconds {
 impl Value for Station {
     const EXPECTED: &'static str =
         "an Ethernet address of one station: six bytes in hexadecimal, the first one even";
+
+    fn read(value: &DeValue<'_>) -> Option<Self> {
+        Self::from_text(value.as_str()?)
+    }
+}
+
+impl Value for Id {
+    const EXPECTED: &'static str = "vendor and device of a PCI function: a string of two numbers of four hexadecimal digits, such as \"1af4:1042\"";
 
     fn read(value: &DeValue<'_>) -> Option<Self> {
         Self::from_text(value.as_str()?)

@@ -16,7 +16,7 @@ use tactus_abi::blob::Region;
 use tactus_abi::map::PAGE_SIZE;
 
 use crate::artifacts::Artifacts;
-use crate::check::{self, Verdict, check_file};
+use crate::check::{self, Verdict, check_file, check_file_for};
 use crate::cli::BuildArguments;
 use crate::config::{self, Config, Nanoseconds, Size};
 use crate::plan::{self, ConsoleLine, GivenInterrupt, Plan};
@@ -50,8 +50,8 @@ pub struct Image {
     pub line: ConsoleLine,
     /// The interrupts of devices that VMs have.
     pub interrupts: Vec<GivenInterrupt>,
-    /// The PCI functions that VMs have: slot, and the VM's name.
-    pub slots: Vec<(u32, String)>,
+    /// Whether a VM has a PCI function.
+    pub has_functions: bool,
     /// How often at most a device interrupts a real-time vCPU's hart.
     pub service_period: Nanoseconds,
     /// The hypervisor's ELF file, for its section sizes and symbols.
@@ -133,7 +133,7 @@ pub fn build(verdict: Verdict) -> Result<Image, Refusal> {
         design: plan.design.clone(),
         line: plan.line,
         interrupts: plan.interrupts(),
-        slots: slots(&plan),
+        has_functions: plan.vms.iter().any(|vm| !vm.functions.is_empty()),
         service_period: plan.profile.overheads.service_period,
         hypervisor,
         guests: verdict.guests,
@@ -143,15 +143,6 @@ pub fn build(verdict: Verdict) -> Result<Image, Refusal> {
             ..accelerators
         }),
     })
-}
-
-fn slots(plan: &Plan) -> Vec<(u32, String)> {
-    let vms = plan.vms.iter();
-    vms.flat_map(|vm| {
-        let functions = vm.functions.iter();
-        functions.map(|function| (function.slot, vm.name.clone()))
-    })
-    .collect()
 }
 
 fn memory(plan: &Plan, vm: &plan::Vm) -> Region {
@@ -220,7 +211,8 @@ fn image_bytes(plan: &Plan) -> Vec<u8> {
 
 /// Carries the command out; the exit code is as `--help` says.
 pub fn command(arguments: &BuildArguments) -> ExitCode {
-    let verdict = check_file(&arguments.file, &Artifacts::chosen());
+    let machine = arguments.functions.known();
+    let verdict = check_file_for(&arguments.file, &Artifacts::chosen(), machine);
     let code = check::exit_code(&verdict);
     check::print_problems(&verdict.problems);
     if let Some(problem) = no_image(&verdict) {

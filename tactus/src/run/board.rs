@@ -187,10 +187,10 @@ impl Options {
     /// There is no such profile, or the design's model is not to be had.
     pub fn of(image: &Image, profile: Option<&str>) -> miette::Result<Self> {
         let platform = Profile::names().find(|name| *name == image.platform);
-        let default = if image.slots.is_empty() {
-            DEFAULT_PROFILE
-        } else {
+        let default = if image.has_functions {
             PCI_PROFILE
+        } else {
+            DEFAULT_PROFILE
         };
         let mut options = Self::new(boot::profile(profile.or(platform).unwrap_or(default))?);
         if let Some(design) = &image.design {
@@ -637,11 +637,12 @@ impl Run {
         if begins == Begins::AtReset {
             let firmware = read(&find_firmware()?)?;
             let image = read(&launch.image)?;
+            let initrd = launch.initrd.as_deref().map(read).transpose()?;
             let software = Software {
                 firmware: &firmware,
                 kernel: Some(&image),
+                initrd: initrd.as_deref(),
                 bootargs: Some(launch.bootargs.as_str()).filter(|bootargs| !bootargs.is_empty()),
-                ..Software::default()
             };
             setup::boot(&mut board, &options.profile, &software)
                 .map_err(|error| unfit(error.to_string()))?;

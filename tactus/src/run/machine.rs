@@ -29,6 +29,8 @@ pub enum Platform {
 pub struct Launch {
     /// What the firmware starts: a boot image, or a guest's ELF file.
     pub image: PathBuf,
+    /// The initial RAM disk of a kernel that the firmware starts.
+    pub initrd: Option<PathBuf>,
     /// The command line in its devicetree; a boot image needs none.
     pub bootargs: String,
     /// Number of harts.

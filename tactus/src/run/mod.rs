@@ -24,7 +24,6 @@ use crate::config::Config;
 use crate::illegal;
 use crate::image::{self, Image};
 use crate::junit::{self, Case, Ended, Suite};
-use crate::problem::count as count_of;
 use crate::report;
 use crate::report::page::About;
 use crate::tiles;
@@ -34,7 +33,6 @@ use board::probe::{Place, Probe};
 use board::storms::Watched;
 use board::{Marker, Options};
 use console::Framer;
-use functions::Functions;
 use heartbeat::Heartbeat;
 use machine::{Launch, Platform};
 use qemu::QEMU;
@@ -224,6 +222,7 @@ impl Boot {
         let plan = Plan::new(
             Launch {
                 image: file.path().to_owned(),
+                initrd: None,
                 bootargs: String::new(),
                 harts: image.harts as u32,
                 memory_bytes: image.memory,
@@ -272,7 +271,9 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
     if let Some(directory) = &arguments.report {
         report::command::prepare(directory)?;
     }
-    let verdict = check::check_file(&arguments.file, &Artifacts::chosen());
+    let functions = arguments.functions.all();
+    let machine = Some(functions.slots());
+    let verdict = check::check_file_for(&arguments.file, &Artifacts::chosen(), machine);
     if let Some(system) = &verdict.tiles {
         check::print_problems(&verdict.problems);
         return tiles::command(arguments, system);
@@ -280,7 +281,10 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
     let about = About::of(&arguments.file).planned(verdict.plan.as_ref());
     let boot = image::build_judged(verdict).and_then(Boot::of_image)?;
     let mut plan = boot.plan.clone();
-    plan.functions = functions(arguments, &boot.image)?;
+    // What is no file, is said here rather than by the machine.
+    let images = functions.disks.iter().map(|disk| disk.image.as_path());
+    boot::disks("--pci-disk", images)?;
+    plan.functions = functions;
     plan.limit = arguments.limit;
     plan.host_limit = arguments.host_limit;
     plan = plan.on(platform(arguments, &boot.image)?);
@@ -396,25 +400,6 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
         _ => {}
     }
     Ok(outcome.exit_code())
-}
-
-/// The machine's PCI functions; each slot that a VM has needs one.
-fn functions(arguments: &RunArguments, image: &Image) -> miette::Result<Functions> {
-    let functions = Functions {
-        disks: arguments.pci_disk.clone(),
-        nets: arguments.pci_net.clone(),
-    };
-    // What is no file, is said here rather than by the machine.
-    boot::disks("--pci-disk", &functions.disks)?;
-    let count = functions.count();
-    match image.slots.iter().find(|(slot, _)| *slot as usize > count) {
-        Some((slot, vm)) => Err(miette!(
-            help = "give the machine one for each slot from 1 on: --pci-disk FILE for a disk, and behind these --pci-net ENDS for a network card",
-            "VM `{vm}` has the PCI function in slot {slot}, and the machine has {}",
-            count_of(count, "function")
-        )),
-        None => Ok(functions),
-    }
 }
 
 /// The script that the arguments want. `console`: the VM of `--console`.

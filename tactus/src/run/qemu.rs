@@ -53,7 +53,7 @@ const MESSAGES_MAX: usize = 16 * 1024;
 /// so that a run repeats exactly (`docs/src/reference/running.md`).
 fn command(launch: &Launch, functions: &Functions, clock: &Clock, firmware: &Path) -> Command {
     let mut command = Command::new(QEMU);
-    let machine = if functions.is_empty() {
+    let machine = if functions.is_empty() || functions.direct {
         "virt"
     } else {
         "virt,iommu-sys=on"
@@ -74,6 +74,9 @@ fn command(launch: &Launch, functions: &Functions, clock: &Clock, firmware: &Pat
         .arg(firmware)
         .arg("-kernel")
         .arg(&launch.image);
+    if let Some(initrd) = &launch.initrd {
+        command.arg("-initrd").arg(initrd);
+    }
     if !launch.bootargs.is_empty() {
         command.arg("-append").arg(&launch.bootargs);
     }
