@@ -294,6 +294,8 @@ pub struct Vcpu {
     pub verdict: AtomicU32,
     /// Since when, in ticks, it may be the cause of an interrupt of a hart that runs a real-time vCPU (protocol I1).
     interrupts_from: AtomicU64,
+    /// The least time between two such interrupts, in ticks.
+    pub interrupt_distance: u64,
     /// Lines of its VM's memory that it uses soon after its timer has woken it.
     #[cfg(feature = "dispatch-ahead")]
     pub warm: &'static [WarmRange],

@@ -165,7 +165,7 @@ pub fn handle_posts(cx: &mut HartCtx) {
 /// these, or its sender sends the signal again.
 #[cold]
 fn take_early(local: &mut Local, vcpu: &Vcpu) {
-    vcpu.set_interrupts_from(arch::now() + vcpu.interrupt_distance());
+    vcpu.set_interrupts_from(arch::now() + vcpu.interrupt_distance);
     local.early |= 1 << vcpu.vm.index;
     local.has_aftermath = true;
 }

@@ -8,7 +8,6 @@ use crate::log::Line;
 use crate::migration::MigrationLimiter;
 use crate::sched::modes;
 use crate::sync::{Apart, Owned};
-use crate::system::system;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use tactus_abi::blob::{self, Blob, Class, Migration};
 use tactus_hypervisor::ownership::Owner;
@@ -121,6 +120,7 @@ impl Vcpu {
                 [config.period, config.budget, config.deadline],
             ),
             signals: AtomicU32::new(0),
+            interrupt_distance: config.interrupt_distance,
             interrupts_from: AtomicU64::new(0),
             page: Page::none(),
             external: Apart(AtomicBool::new(false)),
@@ -217,16 +217,11 @@ impl Vcpu {
         }
     }
 
-    /// The least time between two such interrupts, in ticks.
-    pub fn interrupt_distance(&self) -> u64 {
-        system().blob.vcpus[usize::from(self.handle)].interrupt_distance
-    }
-
     /// Grants a signal for it an interrupt of a hart that runs a real-time vCPU (protocol I1), to one of several
     /// senders and once in its interrupt distance.
     #[inline(always)]
     pub fn may_interrupt(&self, now: u64) -> bool {
-        let (interrupts_from, until) = (self.interrupts_from(), now + self.interrupt_distance());
+        let (interrupts_from, until) = (self.interrupts_from(), now + self.interrupt_distance);
         let from = interrupts_from.load(Ordering::Relaxed);
         // Only the number of interrupts depends on it: no order of other accesses does.
         let mark =
