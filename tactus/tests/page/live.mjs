@@ -2,7 +2,7 @@
 // tests/page.rs makes; `real.html` is that of a campaign that goes on now. With TACTUS_PAGE_PICTURES=DIR pictures go there.
 
 import { createRequire } from 'node:module';
-import { copyFileSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 const [chromium, modules, directory] = process.argv.slice(2);
@@ -45,10 +45,11 @@ const text = async (page, selector) => {
   }
 };
 
-/** Puts a page in the place of another one, as the tool does: at once. */
+/** Puts a page in the place of another one, as the tool does: at once, and as written now, but the one that is to be old. */
 const replace = (from, to) => {
   const beside = path.join(directory, '.new');
-  copyFileSync(path.join(directory, from), beside);
+  const page = readFileSync(path.join(directory, from), 'utf8');
+  writeFileSync(beside, from === 'old.html' ? page : page.replace(/data-written="\d+"/, `data-written="${Date.now()}"`));
   renameSync(beside, path.join(directory, to));
 };
 
