@@ -13,10 +13,10 @@ use core::arch::asm;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use tactus_guest::call::{self, Message, Stack};
+use tactus_guest::call::{Message, Stack};
 use tactus_guest::channel::Channel;
-use tactus_guest::emulation::{Access, Reply};
-use tactus_guest::{devicetree, power, record, start, trap};
+use tactus_guest::emulation::{self, Access, Reply};
+use tactus_guest::{devicetree, record};
 use tactus_virtio::block::Block;
 use tactus_virtio::disk::Layered;
 use tactus_virtio::memory::Window;
@@ -53,26 +53,12 @@ fn main() {
         };
         let disk = disk(channel, number, image, buffers);
         if disk.is_none() {
-            fail("a channel is too small, or no device");
+            record::give_up("a channel is too small, or no device");
         }
         // SAFETY: no calls yet.
         unsafe { (*DISKS_OF.0.get())[number] = disk };
     }
-    if call::serve(serve, &STACK).is_err() {
-        fail("no VM has a device here");
-    }
-    // A life before this one may have left requests, which the drivers' looks for interrupts serve.
-    for channel in (0..DISKS).map_while(Channel::find) {
-        channel.ring();
-    }
-    loop {
-        trap::wait_for_interrupt();
-    }
-}
-
-fn fail(what: &str) -> ! {
-    record::fail(start::program(), what);
-    power::off_failed()
+    emulation::run(serve, &STACK)
 }
 
 fn disk(channel: Channel, number: usize, image: &'static [u8], buffers: usize) -> Option<Disk> {

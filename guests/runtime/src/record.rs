@@ -44,6 +44,12 @@ pub fn fail(name: &str, reason: impl Display) {
     println!("{PREFIX}fail name={name} reason={}", Word(reason));
 }
 
+/// Reports that this program fails, and ends the VM.
+pub fn give_up(reason: &str) -> ! {
+    fail(crate::start::program(), reason);
+    crate::power::off_failed()
+}
+
 /// Text as one field of a record: without white space.
 struct Word<T>(T);
 

@@ -9,10 +9,10 @@
 use core::cell::{RefCell, UnsafeCell};
 use core::sync::atomic::AtomicU64;
 
-use tactus_guest::call::{self, Message, Stack};
+use tactus_guest::call::{Message, Stack};
 use tactus_guest::channel::Channel;
-use tactus_guest::emulation::{Access, Reply};
-use tactus_guest::{devicetree, power, record, start, time, trap};
+use tactus_guest::emulation::{self, Access, Reply};
+use tactus_guest::{devicetree, record, time};
 use tactus_virtio::memory::Window;
 use tactus_virtio::mmio::{Port, WORDS};
 use tactus_virtio::switch::{Bucket, Card, PORTS, PortSettings, Switch};
@@ -60,26 +60,12 @@ fn main() {
         };
         let card = card(channel, number);
         if card.is_none() {
-            fail("a channel is too small, or no device");
+            record::give_up("a channel is too small, or no device");
         }
         // SAFETY: no calls yet.
         unsafe { (*SERVICE.cards.get())[number] = card };
     }
-    if call::serve(serve, &STACK).is_err() {
-        fail("no VM has a device here");
-    }
-    // A life before this one may have left requests, which the drivers' looks for interrupts serve.
-    for channel in (0..PORTS).map_while(Channel::find) {
-        channel.ring();
-    }
-    loop {
-        trap::wait_for_interrupt();
-    }
-}
-
-fn fail(what: &str) -> ! {
-    record::fail(start::program(), what);
-    power::off_failed()
+    emulation::run(serve, &STACK)
 }
 
 fn card(channel: Channel, number: usize) -> Option<NetworkCard> {

@@ -8,7 +8,7 @@ use core::time::Duration;
 
 use tactus_guest::call::{self, CallError, Message, Stack};
 use tactus_guest::channel::Channel;
-use tactus_guest::{devicetree, power, record, start, stopwatch, time, trap};
+use tactus_guest::{devicetree, record, start, stopwatch, time, trap};
 
 tactus_guest::entry!(main);
 
@@ -51,19 +51,14 @@ fn main() {
     match devicetree::argument("role") {
         Some("table") => serve_table(),
         Some("operator") => operate(),
-        _ => fail("which role?"),
+        _ => record::give_up("which role?"),
     }
-}
-
-fn fail(reason: &str) -> ! {
-    record::fail(start::program(), reason);
-    power::off_failed()
 }
 
 /// Serves for ever.
 fn serve_table() -> ! {
     if call::serve(answer, &STACK).is_err() {
-        fail("no VM may call this one");
+        record::give_up("no VM may call this one");
     }
     loop {
         trap::wait_for_interrupt();
@@ -88,7 +83,7 @@ fn answer(_: usize, message: Message) -> Message {
 
 fn operate() {
     let end = Channel::find(END).and_then(|channel| channel.words().first());
-    let end = end.unwrap_or_else(|| fail("it has no second channel"));
+    let end = end.unwrap_or_else(|| record::give_up("it has no second channel"));
     let (mut replies, mut closed) = (0u64, 0u64);
     while end.load(Ordering::Acquire) == 0 {
         let command = if replies & 1 == 0 {
@@ -105,19 +100,19 @@ fn operate() {
                     _ => matches!(status, valve::DONE | valve::BUSY),
                 };
                 if !expected {
-                    fail("the valve has another reply");
+                    record::give_up("the valve has another reply");
                 }
             }
             // It has not started yet, or restarts.
             Err(CallError::Closed) => closed += 1,
-            Err(_) => fail("a call fails"),
+            Err(_) => record::give_up("a call fails"),
         }
         stopwatch::wait_until(time::now() + time::ticks(PAUSE));
     }
     record::metric("replies", replies, "count");
     record::metric("closed", closed, "count");
     if replies == 0 {
-        fail("the valve never serves");
+        record::give_up("the valve never serves");
     }
     record::pass(start::program());
     end.store(2, Ordering::Release);

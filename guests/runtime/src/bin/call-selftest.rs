@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 
 use tactus_guest::call::{self, CallError, Message, Stack};
-use tactus_guest::{devicetree, power, record, sbi, start, time, trap};
+use tactus_guest::{devicetree, record, sbi, start, time, trap};
 
 tactus_guest::entry!(main);
 
@@ -58,20 +58,15 @@ fn main() {
         Some("spender") => spend(devicetree::number("ticks", 1)),
         Some("server") => wait(serve),
         Some("last") => wait(|_, message| message.map(|word| word.wrapping_add(1))),
-        _ => fail("which role?"),
+        _ => record::give_up("which role?"),
     }
     record::pass(start::program());
-}
-
-fn fail(what: &str) -> ! {
-    record::fail(start::program(), what);
-    power::off_failed()
 }
 
 /// Serves for ever.
 fn wait(serve: call::Serve) -> ! {
     if call::serve(serve, &STACK).is_err() {
-        fail("the VM may not serve");
+        record::give_up("the VM may not serve");
     }
     loop {
         trap::wait_for_interrupt();
@@ -126,7 +121,7 @@ fn spend(ticks: u64) -> ! {
 
 fn expect(what: &str, good: bool) {
     if !good {
-        fail(what);
+        record::give_up(what);
     }
 }
 
@@ -142,7 +137,7 @@ fn when_it_serves(what: &str) -> Message {
         match call::call(0, ask(wish::COUNT)) {
             Ok(reply) => return reply,
             Err(CallError::Closed) if time::now() < end => core::hint::spin_loop(),
-            Err(_) => fail(what),
+            Err(_) => record::give_up(what),
         }
     }
 }

@@ -10,7 +10,7 @@ use core::time::Duration;
 use tactus_guest::call::{self, Message, Stack};
 use tactus_guest::emulation::{Access, Reply};
 use tactus_guest::plic::Plic;
-use tactus_guest::{devicetree, power, record, start, time, trap};
+use tactus_guest::{devicetree, record, start, time, trap};
 
 tactus_guest::entry!(main);
 
@@ -51,25 +51,20 @@ fn main() {
     match devicetree::argument("role") {
         Some("device") => emulate(),
         Some("driver") => drive(),
-        _ => fail("which role?"),
+        _ => record::give_up("which role?"),
     }
     record::pass(start::program());
 }
 
-fn fail(what: &str) -> ! {
-    record::fail(start::program(), what);
-    power::off_failed()
-}
-
 fn expect(what: &str, good: bool) {
     if !good {
-        fail(what);
+        record::give_up(what);
     }
 }
 
 fn emulate() -> ! {
     if call::serve(serve, &STACK).is_err() {
-        fail("the VM may not serve");
+        record::give_up("the VM may not serve");
     }
     loop {
         trap::wait_for_interrupt();
@@ -135,7 +130,7 @@ fn when_it_is_there(base: usize, what: &str) {
     let end = time::now() + time::ticks(RESTART);
     while read(base, register::IDENTITY) != register::NAME {
         if time::now() >= end {
-            fail(what);
+            record::give_up(what);
         }
     }
 }
@@ -148,7 +143,7 @@ fn refused(frame: &mut trap::Frame) {
 
 fn drive() {
     let device = devicetree::page(COMPATIBLE, 0);
-    let device = device.unwrap_or_else(|| fail("there is no device"));
+    let device = device.unwrap_or_else(|| record::give_up("there is no device"));
     let base = device.registers;
     when_it_is_there(base, "the device is never there");
 
@@ -181,7 +176,9 @@ fn drive() {
     expect("misaligned", REFUSED.load(Ordering::Relaxed) == 2);
 
     // The device's interrupt.
-    let source = device.source.unwrap_or_else(|| fail("it has no interrupt"));
+    let source = device
+        .source
+        .unwrap_or_else(|| record::give_up("it has no interrupt"));
     let plic = Plic::of_hart(start::hart());
     plic.enable(source, 1);
     expect("no interrupt yet", plic.claim().is_none());
