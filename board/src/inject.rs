@@ -220,28 +220,27 @@ mod tests {
 
     const BASE: u64 = 0x8000_0000;
 
-    /// A board whose harts run the code.
-    fn board(harts: usize, code: &[u32]) -> Board {
-        let profile = Profile::named("mpsoc").expect("a profile");
+    /// A board of that profile, whose harts run the code.
+    fn of(profile: &str, harts: usize, code: &[u32]) -> Board {
+        let profile = Profile::named(profile).expect("a profile");
         let options = setup::Options {
             harts: Some(harts),
             memory: Some(1 << 20),
             ..Default::default()
         };
         let (mut board, _) = setup::board(&profile, &options, Vec::new()).expect("a board");
+        let bytes: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
+        board.write(BASE, &bytes).expect("memory");
+        (0..harts).for_each(|hart| board.set_pc(hart, BASE));
+        board
+    }
+
+    /// A board with a device that pulses, whose harts run the code.
+    fn board(harts: usize, code: &[u32]) -> Board {
+        let mut board = of("mpsoc", harts, code);
         board
             .attach("pulse", 0x4000_0000, 0x1000, Box::new(Pulse))
             .expect("a place");
-        board
-            .write(
-                BASE,
-                &code
-                    .iter()
-                    .flat_map(|word| word.to_le_bytes())
-                    .collect::<Vec<_>>(),
-            )
-            .expect("memory");
-        (0..harts).for_each(|hart| board.set_pc(hart, BASE));
         board
     }
 
@@ -463,16 +462,7 @@ mod tests {
 
     /// A timed board with caches, whose harts run the code.
     fn cached(harts: usize, code: &[u32]) -> Board {
-        let profile = Profile::named("soc").expect("a profile");
-        let options = setup::Options {
-            harts: Some(harts),
-            memory: Some(1 << 20),
-            ..Default::default()
-        };
-        let (mut board, _) = setup::board(&profile, &options, Vec::new()).expect("a board");
-        let bytes: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
-        board.write(BASE, &bytes).expect("memory");
-        (0..harts).for_each(|hart| board.set_pc(hart, BASE));
+        let mut board = of("soc", harts, code);
         board.set_pace(crate::board::Pace::Timed);
         board
     }

@@ -554,15 +554,18 @@ pub fn try_sweep(text: &str) {
                 let _ = sweep.put(&levels);
             }
         }
-        Err(error) => {
-            let report = miette::Report::new(error);
-            let mut rendered = String::new();
-            let handler = GraphicalReportHandler::new_themed(GraphicalTheme::none());
-            handler
-                .render_report(&mut rendered, report.as_ref())
-                .expect("it can be shown");
-        }
+        Err(error) => is_shown(error),
     }
+}
+
+/// An error can be shown, at its place of the text.
+fn is_shown(error: impl miette::Diagnostic + Send + Sync + 'static) {
+    let report = miette::Report::new(error);
+    let mut rendered = String::new();
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::none());
+    handler
+        .render_report(&mut rendered, report.as_ref())
+        .expect("it can be shown");
 }
 
 /// What must hold for any text as a campaign of faults: it is in order, or refused at a place of the text.
@@ -580,13 +583,6 @@ pub fn try_faults(text: &str) {
             assert!(campaign.runs > 0 && campaign.length.0 > 0);
             assert!(campaign.faults.iter().all(|fault| fault.weight > 0));
         }
-        Err(error) => {
-            let report = miette::Report::new(error);
-            let mut rendered = String::new();
-            let handler = GraphicalReportHandler::new_themed(GraphicalTheme::none());
-            handler
-                .render_report(&mut rendered, report.as_ref())
-                .expect("it can be shown");
-        }
+        Err(error) => is_shown(error),
     }
 }
