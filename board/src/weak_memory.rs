@@ -78,26 +78,44 @@ mod set {
 
 /// Up to eight bytes of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Bytes {
+pub(crate) struct Bytes {
     physical: u64,
     size: u8,
     value: [u8; 8],
 }
 
 impl Bytes {
+    /// The low `size` bytes of `value`, up to eight, at `physical`.
+    pub(crate) const fn new(physical: u64, value: u64, size: u8) -> Self {
+        let value = (value & mask(size)).to_le_bytes();
+        Self {
+            physical,
+            size,
+            value,
+        }
+    }
+
     fn overlaps(&self, physical: u64, size: u8) -> bool {
         self.physical < physical + u64::from(size)
             && physical < self.physical + u64::from(self.size)
     }
 
-    /// Copies what is here of the `size` bytes at `physical` to `value`.
-    fn lay_over(&self, physical: u64, size: u8, value: &mut [u8; 8]) {
-        for (index, byte) in value[..size as usize].iter_mut().enumerate() {
-            let place = (physical + index as u64).wrapping_sub(self.physical);
-            if place < u64::from(self.size) {
-                *byte = self.value[place as usize];
-            }
+    /// Copies what is here of the `size` bytes at `physical` to `value`, whose lowest byte is the first.
+    fn lay_over(&self, physical: u64, size: u8, value: &mut u64) {
+        if !self.overlaps(physical, size) {
+            return;
         }
+        // Both are eight bytes at most and overlap, so that they begin no more than seven bytes apart.
+        let (mine, mine_mask) = (u64::from_le_bytes(self.value), mask(self.size));
+        let (bits, here) = if self.physical >= physical {
+            let shift = 8 * (self.physical - physical);
+            (mine << shift, mine_mask << shift)
+        } else {
+            let shift = 8 * (physical - self.physical);
+            (mine >> shift, mine_mask >> shift)
+        };
+        let here = here & mask(size);
+        *value = *value & !here | bits & here;
     }
 }
 
@@ -274,7 +292,7 @@ impl WeakMemory {
         &mut self,
         memory: &Memory,
         hart: usize,
-        (physical, value): (u64, &[u8]),
+        bytes: Bytes,
         depends_on: u64,
         cycle: u64,
     ) {
@@ -282,12 +300,6 @@ impl WeakMemory {
             let place = self.random.below(STORES);
             self.commit(memory, hart, place, cycle);
         }
-        let mut bytes = Bytes {
-            physical,
-            size: value.len() as u8,
-            value: [0; 8],
-        };
-        bytes.value[..value.len()].copy_from_slice(value);
         let scale = self.random.below(2 * DELAY_CYCLES.ilog2() as usize);
         let delay = match scale.checked_sub(DELAY_CYCLES.ilog2() as usize - 1) {
             Some(scale) => self.random.below(1 << scale) as u64,
@@ -310,8 +322,8 @@ impl WeakMemory {
         hart: usize,
         (physical, size): (u64, u8),
         depends_on: u64,
-    ) -> ([u8; 8], u64) {
-        let mut value = read(memory, physical, size);
+    ) -> (u64, u64) {
+        let mut value = u64::from_le_bytes(read(memory, physical, size));
         let this = &mut self.harts[hart];
         let entries = coherence(physical, size);
         let mut earliest = self.floor.max(this.fenced).max(depends_on);
@@ -378,14 +390,7 @@ impl WeakMemory {
         cycle: u64,
     ) -> u64 {
         if let Some(before) = before {
-            self.enter(
-                cycle,
-                Bytes {
-                    physical,
-                    size,
-                    value: before.to_le_bytes(),
-                },
-            );
+            self.enter(cycle, Bytes::new(physical, before, size));
         }
         let this = &mut self.harts[hart];
         for entry in coherence(physical, size) {
@@ -508,12 +513,20 @@ const fn coherence(physical: u64, size: u8) -> [usize; 2] {
     ]
 }
 
+/// The bits of the first `size` bytes.
+const fn mask(size: u8) -> u64 {
+    match size {
+        0..8 => (1 << (8 * size)) - 1,
+        _ => u64::MAX,
+    }
+}
+
 /// Reads memory, all of which is there.
 fn read(memory: &Memory, physical: u64, size: u8) -> [u8; 8] {
     let mut value = [0; 8];
     if let Some(host) = memory.host(physical) {
         // Safety: bytes that harts access are in memory: the machine asks before it comes here.
-        unsafe { std::ptr::copy_nonoverlapping(host, value.as_mut_ptr(), size.min(8) as usize) }
+        unsafe { copy(host, value.as_mut_ptr(), size) }
     }
     value
 }
@@ -522,8 +535,23 @@ fn read(memory: &Memory, physical: u64, size: u8) -> [u8; 8] {
 fn write(memory: &Memory, bytes: &Bytes) {
     if let Some(host) = memory.host(bytes.physical) {
         // Safety: as above.
-        unsafe {
-            std::ptr::copy_nonoverlapping(bytes.value.as_ptr(), host, bytes.size.min(8) as usize);
+        unsafe { copy(bytes.value.as_ptr(), host, bytes.size) }
+    }
+}
+
+/// Copies up to eight bytes: at once those of an aligned access, which are nearly all.
+///
+/// # Safety
+/// `size` bytes, or eight, can be read from `from` and written to `to`.
+#[inline]
+unsafe fn copy(from: *const u8, to: *mut u8, size: u8) {
+    // Safety: the caller's.
+    unsafe {
+        match size {
+            8 => std::ptr::copy_nonoverlapping(from, to, 8),
+            4 => std::ptr::copy_nonoverlapping(from, to, 4),
+            1 => std::ptr::copy_nonoverlapping(from, to, 1),
+            _ => std::ptr::copy_nonoverlapping(from, to, size.min(8) as usize),
         }
     }
 }

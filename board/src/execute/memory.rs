@@ -81,7 +81,8 @@ macro_rules! stores {
                 let value = hart.get((*op).rs2) as $type;
                 if V::WEAK {
                     hart.accesses::<V>((*op).rs1, (*op).rs2);
-                    machine.store_weakly(hart, machine.physical(host), &value.to_le_bytes());
+                    let physical = machine.physical(host);
+                    machine.store_weakly(hart, physical, value.into(), size_of::<$type>() as u8);
                 } else {
                     host.cast::<$type>().write(value);
                 }
@@ -206,8 +207,7 @@ unsafe fn float_store<V: Variant, const SIZE: u8>(
         {
             Some(host) => {
                 if V::WEAK {
-                    let bytes = value.to_le_bytes();
-                    machine.store_weakly(hart, machine.physical(host), &bytes[..SIZE as usize]);
+                    machine.store_weakly(hart, machine.physical(host), value, SIZE);
                 } else if SIZE == 4 {
                     host.cast::<u32>().write(value as u32);
                 } else {

@@ -191,7 +191,9 @@ impl Machine {
         bytes: &[u8],
     ) {
         if V::WEAK {
-            self.store_weakly(hart, physical, bytes);
+            let mut value = [0; 8];
+            value[..bytes.len()].copy_from_slice(bytes);
+            self.store_weakly(hart, physical, u64::from_le_bytes(value), bytes.len() as u8);
         } else {
             self.copy_in(physical, bytes);
             self.written(hart, physical, bytes.len() as u8);

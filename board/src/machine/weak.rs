@@ -6,6 +6,7 @@
 use super::Machine;
 use crate::hart::Hart;
 use crate::op::Op;
+use crate::weak_memory::Bytes;
 
 /// Where a fence's sets begin in its immediate.
 const SUCCESSORS: i32 = 0;
@@ -23,20 +24,15 @@ impl Machine {
         let (value, time) = weak.load(&self.memory, hart.index, (physical, size), depends_on);
         // Of an access in several parts, the latest.
         hart.dependencies.access = depends_on.max(time);
-        u64::from_le_bytes(value)
+        value
     }
 
-    /// Stores bytes to memory for the hart.
-    pub(crate) fn store_weakly(&mut self, hart: &mut Hart, physical: u64, bytes: &[u8]) {
+    /// Stores the low `size` bytes of `value` to memory for the hart.
+    pub(crate) fn store_weakly(&mut self, hart: &mut Hart, physical: u64, value: u64, size: u8) {
         let (depends_on, cycle) = (hart.dependencies.access, hart.cycle());
         if let Some(weak) = &mut self.weak {
-            weak.store(
-                &self.memory,
-                hart.index,
-                (physical, bytes),
-                depends_on,
-                cycle,
-            );
+            let bytes = Bytes::new(physical, value, size);
+            weak.store(&self.memory, hart.index, bytes, depends_on, cycle);
         }
         hart.attention |= self.invalidate_committed();
     }
