@@ -357,11 +357,11 @@ impl Board {
         if end > 1 << 32 {
             return Err(BuildError::PciWindow(end));
         }
-        self.attach_part("pci", ecam, pci::ECAM_SIZE, Part::Pci(Box::new(host)))?;
+        self.attach_part(pci::NAME, ecam, pci::ECAM_SIZE, Part::Pci(Box::new(host)))?;
         let offset = pci::window::MEMORY + registers.base;
-        self.attach_window("pci", registers.base, registers.size, offset)?;
+        self.attach_window(pci::NAME, registers.base, registers.size, offset)?;
         if let Some(base) = iommu {
-            self.attach_window("pci", base, pci::IOMMU_SIZE, pci::window::IOMMU)?;
+            self.attach_window(pci::NAME, base, pci::IOMMU_SIZE, pci::window::IOMMU)?;
         }
         Ok(())
     }

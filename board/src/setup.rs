@@ -7,7 +7,7 @@ pub use tiles::tiles;
 use object::{Object, ObjectSegment};
 
 use crate::board::{Board, BuildError, MemoryModel, Parts};
-use crate::devices::pci::{ECAM_SIZE, IOMMU_SIZE, SLOTS};
+use crate::devices::pci::{self, ECAM_SIZE, IOMMU_SIZE, SLOTS};
 use crate::devices::virtio::Backend;
 use crate::devices::{Clint, Console, Finisher, Iommu, Pci, Plic, Rtc, Sswi, Uart, Virtio, map};
 use crate::devicetree::{self, Description, Range};
@@ -203,11 +203,13 @@ fn plain(
 ///
 /// When the board has no PCI host, or not so many slots.
 pub fn plug(board: &mut Board, functions: Vec<Box<dyn Backend>>) -> Result<(), BuildError> {
-    let Some(host) = board.pci() else {
-        return Err(BuildError::NoPci);
-    };
     for function in functions {
+        let attention = function.attention();
+        let host = board.pci().ok_or(BuildError::NoPci)?;
         host.plug(function).ok_or(BuildError::PciSlots(SLOTS))?;
+        if let Some(attention) = attention {
+            board.wake_on_input(pci::NAME, attention);
+        }
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use tactus_board::account::Doing;
 use tactus_board::board::{Board, Outcome, Pace};
 use tactus_board::bus::Stop;
 use tactus_board::devices::Console;
-use tactus_board::devices::virtio::{Backend, Block, Disk, Net, Sent};
+use tactus_board::devices::virtio::{Backend, Block, Disk, FarEnd, Net, Sent};
 use tactus_board::fabric::{Model, Waves};
 use tactus_board::gdb;
 use tactus_board::htif::{self, Ending, TestResult};
@@ -71,7 +71,13 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
         "--pci-disk",
         arguments.pci_disk.iter().map(PathBuf::as_path),
     )?;
-    let sent = networks(&arguments.pci_net, &mut functions)?;
+    let is_cable = |net: &cli::Net| matches!(net, cli::Net::Cable { .. });
+    if arguments.pci_net.iter().any(is_cable) {
+        return Err(miette!(
+            "--pci-net cable=FILE is for `tactus run`, whose boards go on in step"
+        ));
+    }
+    let sent = networks(&arguments.pci_net, &mut functions)?.written;
     if profile.pci.is_none() && !functions.is_empty() {
         return Err(miette!(
             help = "`--profile soc-pci` has it, and so has a profile of your own with `[pci]`",
@@ -157,7 +163,7 @@ fn boot(arguments: &BootArguments) -> miette::Result<u8> {
             .map_err(|reason| miette!("the waveforms could not be written: {reason}"))?;
     }
     for (path, frames) in sent {
-        write_frames(path, &frames)?;
+        write_frames(&path, &frames)?;
     }
     if let Some(path) = &arguments.signature {
         write_signature(&board, &firmware, path)?;
@@ -197,24 +203,34 @@ pub(crate) fn disks<'a>(
     paths.into_iter().map(open).collect()
 }
 
-/// Adds network devices to functions. Gives where what they send is to be written.
+/// What is at the ends of network devices' cables.
+#[derive(Debug, Default)]
+pub(crate) struct Ends {
+    /// Where what they send is to be written.
+    pub written: Vec<(PathBuf, Sent)>,
+    /// Where another run is met, and whose frames then are to be carried there and back.
+    pub cable: Option<(PathBuf, FarEnd)>,
+}
+
+/// Adds network devices to functions.
 pub(crate) fn networks<'a>(
     nets: impl IntoIterator<Item = &'a cli::Net>,
     functions: &mut Vec<Box<dyn Backend>>,
-) -> miette::Result<Vec<(&'a Path, Sent)>> {
+) -> miette::Result<Ends> {
     let mut count = 0;
     // As QEMU numbers them.
-    let mut device = || {
+    let mut next = || {
         count += 1;
         Net::new([0x52, 0x54, 0x00, 0x12, 0x34, 0x55 + count])
     };
-    let mut written = Vec::new();
+    let mut ends = Ends::default();
     for net in nets {
-        let (received, sent) = match net {
+        let mut device = next();
+        let sent = match net {
             cli::Net::Loop => {
-                let (mut one, mut other) = (device(), device());
-                one.link(&mut other);
-                functions.extend([Box::new(one) as Box<dyn Backend>, Box::new(other)]);
+                let mut other = next();
+                device.link(&mut other);
+                functions.extend([Box::new(device) as Box<dyn Backend>, Box::new(other)]);
                 continue;
             }
             cli::Net::User { .. } => {
@@ -223,23 +239,33 @@ pub(crate) fn networks<'a>(
                     "--pci-net user is for QEMU: the board is on no network, and forwards no ports"
                 ));
             }
-            cli::Net::Files { received, sent } => (received, sent),
+            cli::Net::Cable { socket, sent } => {
+                let cable = (socket.clone(), device.far_end());
+                if ends.cable.replace(cable).is_some() {
+                    return Err(miette!(
+                        "--pci-net: a board has one cable to another run's, and no second one"
+                    ));
+                }
+                sent
+            }
+            cli::Net::Files { received, sent } => {
+                if let Some(path) = received {
+                    is_regular("--pci-net", path)?;
+                    device = device
+                        .receiving(capture::read("--pci-net", path)?)
+                        .into_diagnostic()
+                        .wrap_err_with(|| format!("--pci-net {}", path.display()))?;
+                }
+                sent
+            }
         };
-        let mut device = device();
-        if let Some(path) = received {
-            is_regular("--pci-net", path)?;
-            device = device
-                .receiving(capture::read("--pci-net", path)?)
-                .into_diagnostic()
-                .wrap_err_with(|| format!("--pci-net {}", path.display()))?;
-        }
         if let Some(path) = sent {
             can_be_written("--pci-net", path)?;
-            written.push((path.as_path(), device.record()));
+            ends.written.push((path.clone(), device.record()));
         }
         functions.push(Box::new(device));
     }
-    Ok(written)
+    Ok(ends)
 }
 
 /// Writes the frames that a network device has sent.

@@ -181,8 +181,9 @@ pub struct FunctionArguments {
     pub pci_disk: Vec<Disk>,
     /// A network card, as a PCI function, behind the disks: `user` is the host's network, on QEMU, and
     /// `user,tcp=2222:22` forwards this machine's port 2222 to the guest's port 22; on the board `in=FILE` has the
-    /// frames that it receives (pcap), and `out=FILE` is for those that it sends; `loop` is two cards, linked. It is a
-    /// virtio card, and with `e1000e:` before the ends, on QEMU, an e1000e
+    /// frames that it receives (pcap), and `out=FILE` is for those that it sends; `cable=FILE` leads to the board of
+    /// another run that is given the same FILE; `loop` is two cards, linked. It is a virtio card, and
+    /// with `e1000e:` before the ends, on QEMU, an e1000e
     #[arg(long, value_name = "ENDS", value_parser = Card::from_text)]
     pub pci_net: Vec<Card>,
 }
@@ -897,6 +898,13 @@ pub enum Net {
         /// Where the frames go that it sends.
         sent: Option<PathBuf>,
     },
+    /// A card of another run's board.
+    Cable {
+        /// The socket at which the two runs meet.
+        socket: PathBuf,
+        /// Where the frames go that it sends, too.
+        sent: Option<PathBuf>,
+    },
 }
 
 /// A TCP port of the host's loopback interface whose connections go to a port of the guest.
@@ -953,14 +961,15 @@ pub fn net(text: &str) -> Result<Net, String> {
         }
         return Ok(Net::User { forwards });
     }
-    let (mut received, mut sent) = (None, None);
+    let (mut received, mut sent, mut socket) = (None, None, None);
     for part in text.split(',') {
         let (end, file) = match part.split_once('=') {
             Some(("in", file)) => (&mut received, file),
             Some(("out", file)) => (&mut sent, file),
+            Some(("cable", file)) => (&mut socket, file),
             _ => {
                 return Err(
-                    "say in=FILE, out=FILE, in=FILE,out=FILE, loop, user, or user,tcp=HOST:GUEST"
+                    "say in=FILE, out=FILE, in=FILE,out=FILE, cable=FILE, cable=FILE,out=FILE, loop, user, or user,tcp=HOST:GUEST"
                         .to_owned(),
                 );
             }
@@ -969,7 +978,13 @@ pub fn net(text: &str) -> Result<Net, String> {
             return Err("name one file for each end".to_owned());
         }
     }
-    Ok(Net::Files { received, sent })
+    match (socket, received) {
+        (None, received) => Ok(Net::Files { received, sent }),
+        (Some(socket), None) => Ok(Net::Cable { socket, sent }),
+        (Some(_), Some(_)) => {
+            Err("what a cable leads to is another board: it has no in=".to_owned())
+        }
+    }
 }
 
 /// A length of virtual time, which has an end on the board.

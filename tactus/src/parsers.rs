@@ -1,12 +1,12 @@
 //! Random damage to what is read from outside: the campaign `parsers`. An error is told, or what is taken is in order;
 //! nothing panics, and nothing goes on for ever.
 //!
-//! Each seed damages a description, a campaign's file, a blob, a guest's image, a bitstream and a board's snapshot. The
-//! seeds are the same each time; set `PARSERS_SEEDS` to a range (`0..1000000`) for others.
+//! Each seed damages a description, a campaign's file, a blob, a guest's image, a bitstream, a board's snapshot and a
+//! cable's message. The seeds are the same each time; set `PARSERS_SEEDS` to a range (`0..1000000`) for others.
 
 use std::fs;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use tactus_board::profile::Profile;
 use tactus_board::setup::{self, Options};
 
 use crate::guest_image::GuestImage;
-use crate::testing::{Bench, ElfFile, elf_file, try_blob, try_faults};
+use crate::testing::{Bench, ElfFile, elf_file, try_blob, try_cable, try_faults};
 
 /// Seeds that are tried where nothing is said.
 const SEEDS: Range<u64> = 0..200;
@@ -34,13 +34,15 @@ struct Samples {
     guest: Vec<u8>,
     bitstream: Vec<u8>,
     snapshot: Vec<u8>,
+    message: Vec<u8>,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 fn files(directory: &str) -> Vec<Vec<u8>> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("..")
-        .join(directory);
-    let entries = fs::read_dir(directory).expect("the directory");
+    let entries = fs::read_dir(root().join(directory)).expect("the directory");
     let mut paths: Vec<_> = entries
         .map(|entry| entry.expect("an entry").path())
         .collect();
@@ -92,6 +94,7 @@ impl Samples {
             }),
             bitstream,
             snapshot: board.snapshot(),
+            message: fs::read(root().join("fuzz/corpus/cable/frames")).expect("a message"),
         }
     }
 }
@@ -266,6 +269,7 @@ fn damage_is_refused_or_harmless() {
             let _ = GuestImage::parse(&damaged(&samples.guest, random));
             try_bitstream(&damaged(&samples.bitstream, random));
             try_snapshot(&damaged(&samples.snapshot, random));
+            try_cable(&damaged(&samples.message, random));
         }
         watchdog.is_over.store(true, Ordering::Relaxed);
     });

@@ -21,6 +21,7 @@ use crate::image::build;
 use crate::plan::{self, Plan, Tiles};
 use crate::problem::Weight;
 use crate::profile;
+use crate::run::board::cable::Message;
 
 /// Where the firmware enters a boot image on `qemu-virt`.
 pub const BASE: u64 = 0x8020_0000;
@@ -526,7 +527,20 @@ pub fn try_network(text: &str) {
             assert_eq!(net(&again), Ok(Net::User { forwards }));
         }
         Ok(Net::Files { received, sent }) => assert!(received.is_some() || sent.is_some()),
+        Ok(Net::Cable { socket, .. }) => assert!(!socket.as_os_str().is_empty()),
         Ok(Net::Loop) => assert_eq!(ends, "loop"),
+        Err(reason) => assert!(!reason.is_empty()),
+    }
+}
+
+/// What must hold for any bytes as a message of the run at the other end of a cable: it is refused in a line of words,
+/// or is one, which is written with the same bytes.
+///
+/// # Panics
+/// That does not hold.
+pub fn try_cable(bytes: &[u8]) {
+    match Message::from_bytes(bytes) {
+        Ok(message) => assert_eq!(message.to_bytes()[4..], *bytes),
         Err(reason) => assert!(!reason.is_empty()),
     }
 }

@@ -329,8 +329,52 @@ fn ports_that_are_taken_are_refused() {
     assert!(none.contains("such as tcp=2222:22"), "{none}");
 }
 
+/// Runs two boards that a cable links, and gives what each did.
+fn linked() -> [Outcome; 2] {
+    let directory = tempfile::tempdir().expect("a directory");
+    let socket = directory.path().join("cable");
+    let boots = ["left", "right"].map(|side| {
+        let mut boot = boot(
+            On::Board,
+            &format!("systems/linked-{side}.toml"),
+            Some("linux"),
+        );
+        let cable = Net::Cable {
+            socket: socket.clone(),
+            sent: None,
+        };
+        boot.plan.functions.nets = vec![Card::virtio(cable)];
+        if let Platform::Board(options) = &mut boot.plan.launch.platform {
+            **options = Options::of(&boot.image, None).expect("the board with PCI");
+        }
+        boot
+    });
+    let [left, right] = &boots;
+    thread::scope(|scope| {
+        let left = scope.spawn(|| once(left));
+        let right = once(right);
+        [left.join().expect("no panic"), right]
+    })
+}
+
+/// Two Linux guests on two boards reach each other, and the runs repeat to the cycle.
+fn linux_reaches_another_board() {
+    let hashes = [(); 2].map(|()| {
+        linked().map(|outcome| {
+            assert_verdict(&outcome, Verdict::Good);
+            let linux = outcome.journal.vm("linux").expect("the system has it");
+            for check in ["net_no_loss", "net_large"] {
+                let passed = linux.passed.iter().any(|passed| passed == check);
+                assert!(passed, "{check}\n{}", explain(&outcome));
+            }
+            outcome.board.expect("it is the board").trace_hash
+        })
+    });
+    assert_eq!(hashes[0], hashes[1]);
+}
+
 mod linux {
-    use super::{On, linux_has_a_disk_and_a_network};
+    use super::{On, linux_has_a_disk_and_a_network, linux_reaches_another_board};
 
     #[test]
     fn on_qemu() {
@@ -342,5 +386,12 @@ mod linux {
     #[ignore = "long"]
     fn on_the_board() {
         linux_has_a_disk_and_a_network(On::Board);
+    }
+
+    /// Linux boots four times.
+    #[test]
+    #[ignore = "long"]
+    fn on_two_boards() {
+        linux_reaches_another_board();
     }
 }

@@ -31,6 +31,8 @@ pub mod window {
     pub const IOMMU: u64 = 2 << 32;
 }
 
+/// What the host is called among the board's devices.
+pub const NAME: &str = "pci";
 /// Bytes of the configuration spaces of a bus.
 pub const ECAM_SIZE: u64 = 1 << 20;
 /// How many lines interrupts have: INTA to INTD.

@@ -22,11 +22,13 @@ pub use chain::{Chain, LENGTH_MAX};
 pub use console::VirtioConsole;
 pub use entropy::Entropy;
 pub use mmio::Virtio;
-pub use net::{BadFrame, FRAME_MAX, Frame, Net, Sent};
+pub use net::{BadFrame, FRAME_MAX, FarEnd, Frame, Net, Sent};
 pub(crate) use pci::VirtioFunction;
 
 use crate::bus::BadState;
 use crate::time::Femtoseconds;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The largest size of each queue.
 pub const QUEUE_SIZE_MAX: u16 = 256;
@@ -66,6 +68,11 @@ pub trait Backend: Send {
     fn ready(&self, queue: usize) -> Femtoseconds {
         let _ = queue;
         Femtoseconds::default()
+    }
+
+    /// Set when something has come from outside while the board did not run; `None`: nothing ever does.
+    fn attention(&self) -> Option<Arc<AtomicBool>> {
+        None
     }
 
     /// Serves a request.

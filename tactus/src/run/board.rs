@@ -42,6 +42,7 @@ use super::{Error, debugger, ends};
 use crate::config::Nanoseconds;
 use crate::plan::ConsoleLine;
 
+use cable::{Cable, Exchange};
 use jobs::Jobs;
 use lines::Lines;
 use paths::Paths;
@@ -54,6 +55,7 @@ use stay::Stays;
 use timeline::Timeline;
 use watch::Watch;
 
+pub(crate) mod cable;
 pub mod jobs;
 mod lines;
 pub mod live;
@@ -572,6 +574,8 @@ struct Run {
     written: Written,
     /// Where the frames go that network cards send.
     sent: Vec<(PathBuf, Sent)>,
+    /// To the board of another run.
+    cable: Option<Cable>,
     /// Why the snapshot could not be written.
     snapshot_error: Option<String>,
 }
@@ -619,7 +623,12 @@ impl Run {
         }
         let (mut board, console) = setup::board(&options.profile, &wanted, Vec::new())
             .map_err(|error| unfit(error.to_string()))?;
-        let sent = plan.functions.plug(&mut board, unfit)?;
+        if plan.functions.has_cable() && (options.snapshot.is_some() || options.restore.is_some()) {
+            return Err(Error::LinkedSnapshot);
+        }
+        let ends = plan.functions.plug(&mut board, unfit)?;
+        let cable = ends.cable.map(|(path, far_end)| Cable::new(path, far_end));
+        let sent = ends.written;
         let lines = match (wanted.spare_uart, plan.line.vm()) {
             (Some(spare), Some(vm)) => Lines::two(spare, console, vm),
             _ => Lines::one(console),
@@ -718,6 +727,7 @@ impl Run {
             is_stepped: false,
             written: Written::default(),
             sent,
+            cable,
             snapshot_error: None,
         })
     }
@@ -794,16 +804,18 @@ impl Run {
             Err(error) => return (End::Failed(error.to_string()), self.facts()),
         };
         self.begin(saved);
-        let end = loop {
-            let (begin, before) = (Instant::now(), self.now);
-            if let Some(end) = self.slice(server.as_mut()) {
-                break end;
+        let end = self.plug_in().unwrap_or_else(|| {
+            loop {
+                let (begin, before) = (Instant::now(), self.now);
+                if let Some(end) = self.slice(server.as_mut()) {
+                    break end;
+                }
+                self.options.now.store(self.now.0, Ordering::Relaxed);
+                if self.awaits_input() {
+                    self.keep_pace(self.now - before, begin.elapsed());
+                }
             }
-            self.options.now.store(self.now.0, Ordering::Relaxed);
-            if self.awaits_input() {
-                self.keep_pace(self.now - before, begin.elapsed());
-            }
-        };
+        });
         if let Some(server) = &mut server {
             let last = self.ending.take().unwrap_or(gdb::End::Killed);
             server.finish(&mut self.board, &last);
@@ -853,12 +865,13 @@ impl Run {
         }
         if self.sleeps() {
             let plays = self.plays();
-            if !self.awaits_input() && !plays {
+            let linked = self.cable.as_ref().is_some_and(Cable::is_plugged_in);
+            if !self.awaits_input() && !plays && !linked {
                 return Some(End::Failed(
                     "all harts wait, and nothing will ever wake them".to_owned(),
                 ));
             }
-            if !plays {
+            if !plays && !linked {
                 thread::sleep(INPUT_PATIENCE);
                 return None;
             }
@@ -945,8 +958,32 @@ impl Run {
         if paused {
             return end;
         }
-        end.or_else(|| self.watch.over(self.now).then_some(End::Off))
+        end.or_else(|| self.exchange())
+            .or_else(|| self.watch.over(self.now).then_some(End::Off))
             .or_else(|| self.play())
+    }
+
+    /// Meets the run that the cable leads to. Gives the end, if that comes first.
+    fn plug_in(&mut self) -> Option<End> {
+        match self.cable.as_mut()?.plug_in(&self.cancel) {
+            Ok(true) => None,
+            Ok(false) => Some(End::Off),
+            Err(reason) => Some(End::Failed(format!("the cable {reason}"))),
+        }
+    }
+
+    /// At the end of a slice: carries frames to the board of the other run and back. Gives the end, if it has come.
+    fn exchange(&mut self) -> Option<End> {
+        let asleep = self.sleeps() && !self.plays() && !self.awaits_input();
+        let cable = self.cable.as_mut()?;
+        match cable.exchange(self.now, asleep, &self.cancel) {
+            Ok(Exchange::Done) => None,
+            Ok(Exchange::BothSleep) => Some(End::Failed(
+                "all harts of both boards wait, and nothing will ever wake them".to_owned(),
+            )),
+            Ok(Exchange::Cancelled) => Some(End::Off),
+            Err(reason) => Some(End::Failed(format!("the cable {reason}"))),
+        }
     }
 
     /// Goes on with the script, and types what is to be typed. Gives the end, when the script has brought it about.

@@ -10,11 +10,10 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use tactus_board::board::Board;
-use tactus_board::devices::virtio::Sent;
 use tactus_board::setup;
 
 use super::Error;
-use crate::boot::{disks, networks};
+use crate::boot::{Ends, disks, networks};
 use crate::cli::{self, Forward, Net};
 use crate::pci::{Model, Slots};
 
@@ -117,8 +116,8 @@ impl Functions {
 
     /// Why QEMU cannot have them.
     pub(super) fn unfit_for_qemu(&self) -> Option<&'static str> {
-        let has_files = |card: &Card| matches!(card.ends, Net::Files { .. });
-        self.nets.iter().any(has_files).then_some(
+        let is_boards = |card: &Card| matches!(card.ends, Net::Files { .. } | Net::Cable { .. });
+        self.nets.iter().any(is_boards).then_some(
             "on QEMU a network card has the host's network, or another card: --pci-net user, --pci-net loop",
         )
     }
@@ -196,14 +195,20 @@ impl Functions {
         }
     }
 
-    /// Puts them into a board. Gives where what the network cards send is to be written.
+    /// Whether a card has a cable to another run's board.
+    pub(super) fn has_cable(&self) -> bool {
+        let is_cable = |card: &Card| matches!(card.ends, Net::Cable { .. });
+        self.nets.iter().any(is_cable)
+    }
+
+    /// Puts them into a board. Gives what is at the ends of the network cards' cables.
     pub(super) fn plug(
         &self,
         board: &mut Board,
         unfit: impl Fn(String) -> Error,
-    ) -> Result<Vec<(PathBuf, Sent)>, Error> {
+    ) -> Result<Ends, Error> {
         if self.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Ends::default());
         }
         if let Some(model) = self.slots().into_iter().find(|model| !model.is_on_board()) {
             return Err(unfit(format!(
@@ -214,11 +219,8 @@ impl Functions {
         let images = self.disks.iter().map(|disk| disk.image.as_path());
         let nets = self.nets.iter().map(|card| &card.ends);
         let mut functions = disks("--pci-disk", images).map_err(|e| unfit(e.to_string()))?;
-        let sent = networks(nets, &mut functions).map_err(|e| unfit(e.to_string()))?;
+        let ends = networks(nets, &mut functions).map_err(|e| unfit(e.to_string()))?;
         setup::plug(board, functions).map_err(|error| unfit(error.to_string()))?;
-        Ok(sent
-            .into_iter()
-            .map(|(path, sent)| (path.to_owned(), sent))
-            .collect())
+        Ok(ends)
     }
 }

@@ -168,6 +168,12 @@ pub enum Error {
     /// The machine's PCI functions are not those that the system needs, or that it can have.
     #[error("{0}")]
     Functions(String),
+    /// A snapshot of one of two boards that are linked.
+    #[error(
+        "a board with a cable to another run's has no snapshot: the other would have to be of the same time"
+    )]
+    #[diagnostic(help("leave `--snapshot` and `--restore` away, or the cable"))]
+    LinkedSnapshot,
     /// A VM that the system does not have.
     #[error("the system has no VM \"{name}\"; its VMs are: {known}")]
     NoSuchVm {

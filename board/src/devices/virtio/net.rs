@@ -1,8 +1,8 @@
 //! A network device (Virtual I/O Device specification 1.2, section 5.1): a queue for each direction, a MAC address and
 //! the state of its link, which is up; no offloads.
 //!
-//! What it receives is known beforehand, or comes from another device that it is linked with: both are a function of
-//! virtual time, so that runs repeat.
+//! What it receives is known beforehand, or comes from another device that it is linked with, perhaps on another board:
+//! all of that is a function of virtual time, so that runs repeat.
 
 use super::{Backend, Chain, Malformed, Served};
 use crate::bus::BadState;
@@ -10,6 +10,7 @@ use crate::devices::state;
 use crate::fabric::Seen;
 use crate::time::Femtoseconds;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use virtio_bindings::virtio_ids::VIRTIO_ID_NET;
 use virtio_bindings::virtio_net::{VIRTIO_NET_F_MAC, VIRTIO_NET_F_STATUS, VIRTIO_NET_S_LINK_UP};
@@ -44,6 +45,16 @@ impl Inbox {
     }
 }
 
+impl Inbox {
+    /// Adds a frame, unless too many wait.
+    fn push(&self, time: Femtoseconds, frame: Vec<u8>) {
+        let mut waiting = self.frames();
+        if waiting.len() < WAITING_MAX {
+            waiting.push_back((time, frame));
+        }
+    }
+}
+
 /// A network device.
 #[derive(Debug, Default)]
 pub struct Net {
@@ -52,6 +63,39 @@ pub struct Net {
     /// Where what it sends arrives.
     peer: Option<Inbox>,
     sent: Option<Sent>,
+    /// Set when something has come from outside.
+    attention: Option<Arc<AtomicBool>>,
+}
+
+/// The far end of a device's cable, whose holder carries the frames: between boards, for instance.
+#[derive(Clone, Debug)]
+pub struct FarEnd {
+    to: Inbox,
+    from: Inbox,
+    attention: Arc<AtomicBool>,
+}
+
+impl FarEnd {
+    /// The frames that the device has sent since the last call, each with the time at which all of it had left.
+    #[must_use]
+    pub fn take_sent(&self) -> Vec<Frame> {
+        self.from.frames().drain(..).collect()
+    }
+
+    /// Lets a frame arrive at `time`, or as soon as can be where that is not after `now`, the board's time. The board
+    /// learns of it when its next run begins. When too many frames wait, this one is lost, as in a switch.
+    ///
+    /// # Errors
+    ///
+    /// When it is empty or too long; it does not arrive then.
+    pub fn deliver(&self, (time, frame): Frame, now: Femtoseconds) -> Result<(), BadFrame> {
+        if !(1..=FRAME_MAX).contains(&frame.len()) {
+            return Err(BadFrame(frame.len()));
+        }
+        self.to.push(time.max(now.saturating_add(REQUEST)), frame);
+        self.attention.store(true, Ordering::Release);
+        Ok(())
+    }
 }
 
 /// A frame that no Ethernet carries.
@@ -99,6 +143,15 @@ impl Net {
         other.peer = Some(self.inbox.clone());
     }
 
+    /// The far end of its cable. What it sends from here on is to be taken there.
+    pub fn far_end(&mut self) -> FarEnd {
+        FarEnd {
+            to: self.inbox.clone(),
+            from: self.peer.insert(Inbox::default()).clone(),
+            attention: self.attention.get_or_insert_default().clone(),
+        }
+    }
+
     fn receive(&self, chain: &mut Chain<'_>, now: Femtoseconds) -> Result<u64, Malformed> {
         let mut frames = self.inbox.frames();
         let Some((_, frame)) = frames.pop_front_if(|(time, _)| *time <= now) else {
@@ -125,10 +178,7 @@ impl Net {
             sent.with(|frames| frames.push((now, frame.clone())));
         }
         if let Some(peer) = &self.peer {
-            let mut waiting = peer.frames();
-            if waiting.len() < WAITING_MAX {
-                waiting.push_back((now.saturating_add(latency), frame));
-            }
+            peer.push(now.saturating_add(latency), frame);
         }
         Ok(latency)
     }
@@ -161,6 +211,10 @@ impl Backend for Net {
         frames
             .front()
             .map_or(Femtoseconds::NEVER, |(time, _)| *time)
+    }
+
+    fn attention(&self) -> Option<Arc<AtomicBool>> {
+        self.attention.clone()
     }
 
     fn serve(
