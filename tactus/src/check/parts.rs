@@ -41,7 +41,6 @@ pub(super) fn needed(config: &Config) -> u32 {
     let vcpus = || config.vms.iter().flat_map(|vm| &vm.vcpus);
     let is_ahead = |key: &Option<At<bool>>| key.as_ref().is_some_and(|given| given.value);
     let has_mode = |vcpu: &crate::config::Vcpu| vcpu.budget_high.is_some();
-    let reserves = |vm: &crate::config::Vm| vm.rt_vcpus.is_some() || vm.rt_share.is_some();
     [
         (part::ACCELERATORS, config.accelerators.is_some()),
         (part::MESSAGES, has_messages),
@@ -61,7 +60,7 @@ pub(super) fn needed(config: &Config) -> u32 {
         ),
         (part::MIGRATION, migrates),
         (part::READY_QUEUE, queue_in_hardware),
-        (part::RESERVATION_CALLS, config.vms.iter().any(reserves)),
+        (part::RESERVATION_CALLS, reserve_at_run_time(config)),
         (part::BUDGET_MODES, vcpus().any(has_mode)),
         (part::PCI, config.vms.iter().any(|vm| !vm.pci.is_empty())),
         (
@@ -72,6 +71,12 @@ pub(super) fn needed(config: &Config) -> u32 {
     .into_iter()
     .filter(|(_, needed)| *needed)
     .fold(0, |parts, (part, _)| parts | part)
+}
+
+/// Whether VMs may make and change reservations at run time.
+pub(super) fn reserve_at_run_time(config: &Config) -> bool {
+    let mut vms = config.vms.iter();
+    vms.any(|vm| vm.rt_vcpus.is_some() || vm.rt_share.is_some())
 }
 
 /// The hypervisor that a system with these needs is started with: the base, or the one that has all parts but PCI and

@@ -12,7 +12,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use tempfile::TempDir;
 
-use super::{Verdict, of_tiles, summary, verdict};
+use super::{Answer, Verdict, of_tiles, summary, verdict};
 use crate::artifacts::{
     Artifacts, HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_FORWARDING, HYPERVISOR_ONCHIP,
     HYPERVISOR_PCI,
@@ -1081,6 +1081,34 @@ fn a_system_has_its_own_deferral_period() {
         let plan = verdict.plan.as_ref().expect("it is fine");
         assert_eq!(plan.overheads.service_period, ticks);
     }
+}
+
+/// Admission at run time keeps deadlines, and no shorter times.
+#[test]
+fn where_guests_reserve_at_run_time_the_bound_is_the_deadline() {
+    let files = files();
+    let reserves = "rt_vcpus = 2\nrt_share = \"10%\"\nrt_memory = \"64KiB\"\n";
+    let fixed = GUARANTEED.replacen(reserves, "", 1);
+    assert_ne!(fixed, GUARANTEED);
+    let sooner = |text: &str| -> Vec<bool> {
+        let verdict = judge_text("reserves.toml", text.to_owned(), files.path());
+        let guarantee = verdict.guarantee.as_ref().expect("it is judged");
+        let by_deadline = guarantee.harts.iter().flat_map(|hart| &hart.vcpus);
+        let by_deadline = by_deadline.filter(|vcpu| vcpu.priority.is_none());
+        by_deadline
+            .map(|vcpu| {
+                let own = vcpu.reservation.expect("it goes by deadlines");
+                let Answer::Within(ticks) = vcpu.answer else {
+                    panic!("{} has no bound", vcpu.name);
+                };
+                let start = vcpu.start.expect("it has a bound");
+                assert!(start + own.budget <= own.deadline && ticks <= own.deadline);
+                ticks < own.deadline
+            })
+            .collect()
+    };
+    assert_eq!(sooner(GUARANTEED), [false, false]);
+    assert_eq!(sooner(&fixed), [true, true]);
 }
 
 /// A vCPU's own interrupt distance is what admission counts its interrupts by, and what the hypervisor keeps.

@@ -6,7 +6,7 @@ use tactus_abi::blob::pci::{PciFunction, PciHost};
 use tactus_abi::blob::warm::WarmRange;
 use tactus_abi::blob::{
     self, Blob, ChannelEnd, Class, Hart, Header, Interrupt, MAGIC, NONE, Name, OnFault, Region,
-    Segment, VERSION, Vcpu, Vm, checksum, limit,
+    Segment, VERSION, Vcpu, Vm, checksum, limit, part,
 };
 use tactus_planning::analysis::Criticality;
 use tactus_planning::colours::Colours;
@@ -103,7 +103,13 @@ impl Tables {
             signal_vm,
             console: vm.console.into(),
             rt_vcpus: vm.rt_vcpus,
-            rt_share: vm.rt_share.0,
+            rt_share: if plan.parts & part::RESERVATION_CALLS != 0 {
+                vm.rt_share.0
+            } else {
+                // The hypervisor may have the calls for the sake of other systems. With no share it refuses them, so
+                // that the responses which `check` states hold.
+                0
+            },
             counters: vm.counters.into(),
         });
         self.add_vcpus(plan, index, vm);

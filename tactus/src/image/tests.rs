@@ -152,6 +152,18 @@ fn the_blob_says_who_migrates() {
     });
 }
 
+/// In a hypervisor with the calls, too, no reservation changes at run time unless the system says so.
+#[test]
+fn who_may_not_reserve_has_no_share() {
+    with_blob_of(shared_image(), |_, plan, blob| {
+        assert_eq!(plan.parts & part::RESERVATION_CALLS, 0);
+        assert_ne!(plan.parts, 0);
+        let reserved = plan.vms.iter().filter(|vm| vm.rt_share.0 > 0).count();
+        assert!(reserved > 0);
+        assert!(blob.vms.iter().all(|vm| vm.rt_share == 0));
+    });
+}
+
 #[test]
 fn the_blob_says_what_is_guaranteed() {
     with_blob_of(guaranteed_image(), |image, plan, blob| {

@@ -21,6 +21,7 @@ use tactus_policy::reservation::{Kind, Reservation, Task};
 
 use super::allowance::{self, Allowance};
 use super::judge::Judge;
+use super::parts;
 use super::platform::Platform;
 use super::vcpus::{Seen, Vcpus};
 use crate::config::Share;
@@ -278,6 +279,7 @@ pub(super) fn check(
         refused: trial.refusals(Change::Nothing),
         joint: None,
         trial,
+        grows: parts::reserve_at_run_time(judge.config),
     };
     system.joint = system.joint(vcpus, &system.refused);
     let by_deadline: Vec<usize> = {
@@ -360,6 +362,8 @@ struct System<'c> {
     refused: Refusals,
     /// What would make all of it fit, where something is refused.
     joint: Option<Joint>,
+    /// VMs may reserve at run time. Admission then keeps every deadline, and nothing that is sooner.
+    grows: bool,
 }
 
 fn reservation(seen: &Seen<'_>) -> Option<Reservation> {
@@ -414,15 +418,24 @@ impl System<'_> {
                 self.deadlines.fit(&changed) == Fit::Fits
                     && within_share(vcpus, allowances, judge, seen, budget)
             };
+            let (answer, start) = if self.grows {
+                (own.deadline, Some(own.deadline - own.budget))
+            } else {
+                let deadlines = &self.deadlines;
+                (
+                    deadlines.answer(&tasks, place),
+                    deadlines.start(&tasks, place),
+                )
+            };
             Vcpu {
                 name: seen.name(),
                 priority: None,
                 reservation: Some(own),
                 kind,
-                answer: Answer::Within(self.deadlines.answer(&tasks, place)),
+                answer: Answer::Within(answer),
                 criticality: Criticality::NONE,
                 in_low_mode: None,
-                start: self.deadlines.start(&tasks, place),
+                start,
                 slack: greatest(own.budget, own.deadline, fits).map(|most| most - own.budget),
                 vm: seen.vm,
                 number: seen.number,

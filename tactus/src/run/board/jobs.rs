@@ -192,6 +192,8 @@ struct Job {
     judged: bool,
     /// Cycles that it has had.
     had: u64,
+    /// Cycles of calls of its own, in which the hart was then given to another: some of these it has had, too.
+    unseen: u64,
     /// Since when it has the hart.
     since: Option<u64>,
 }
@@ -353,15 +355,27 @@ impl Jobs {
             return;
         }
         let (from, below) = (hart.worker.replace(to.clone()), hart.below.take());
-        let (Some(from), Some(below)) = (from, below) else {
+        let (Some(from), Some(mut below)) = (from, below) else {
             return;
         };
         let before = hart.below_all;
         hart.below_all += cycle.saturating_sub(below.since);
         let below_all = hart.below_all;
         if let Some(vcpu) = self.find(&from, index) {
+            if from == to && self.has_not_waited(vcpu, &below, cycle) {
+                below.cause = Some(Cause::Other);
+            }
             self.tracks[vcpu].left = Some((below.since, index, before));
             self.leave(vcpu, &below);
+            // Its own calls are part of its job; of one in which the hart is given to another, how much is not seen.
+            if let (Some(job), Some(Cause::Other)) = (&mut self.tracks[vcpu].open, below.cause) {
+                let length = cycle.saturating_sub(below.since);
+                *(if from == to {
+                    &mut job.had
+                } else {
+                    &mut job.unseen
+                }) += length;
+            }
         }
         if let Some(vcpu) = self.find(&to, index) {
             self.tracks[vcpu].end_gap(cycle, self.from, |_| below_all);
@@ -394,6 +408,16 @@ impl Jobs {
         } else {
             (last, false)
         }
+    }
+
+    /// Whether a wait of a periodic vCPU, which has its hart back at `cycle`, was over at once, as an interrupt was pending:
+    /// its job goes on. Otherwise it has its hart back at its next release.
+    fn has_not_waited(&self, vcpu: usize, below: &Below, cycle: u64) -> bool {
+        let watched = &self.watch.vcpus[vcpu];
+        let job = self.tracks[vcpu].open;
+        below.cause == Some(Cause::Wait { ends_job: false })
+            && watched.periodic
+            && job.is_some_and(|job| cycle < job.release + watched.period)
     }
 
     /// A vCPU has left its hart, at least for a stay below.
@@ -431,7 +455,7 @@ impl Jobs {
             summary.missed += u64::from(response > watched.deadline);
             summary.take(job.release, response);
             if below.cut_off.is_some() {
-                summary.take_cut_off(job.had, watched.least);
+                summary.take_cut_off(job.had + job.unseen, watched.least);
             }
         }
     }
@@ -440,15 +464,10 @@ impl Jobs {
     fn enter(&mut self, vcpu: usize, cycle: u64, below: &Below, release: (u64, bool)) {
         let period = self.watch.vcpus[vcpu].period;
         let track = &mut self.tracks[vcpu];
-        let own_call = matches!(below.cause, Some(Cause::Other));
-        if own_call {
+        if matches!(below.cause, Some(Cause::Other)) {
             track.continue_stay(below.since, cycle);
         }
         if let Some(job) = &mut track.open {
-            // Its own calls are part of it; what others made its hart do is not.
-            if own_call {
-                job.had += cycle.saturating_sub(below.since);
-            }
             job.since = Some(cycle);
             return;
         }
@@ -474,6 +493,7 @@ impl Jobs {
             known,
             judged: judged && is_judged(release),
             had: 0,
+            unseen: 0,
             since: Some(cycle),
         });
     }
@@ -566,7 +586,7 @@ impl Summary {
         self
     }
 
-    /// A job was cut off that has executed so many cycles, and was to have had `least`.
+    /// A job was cut off that has executed so many cycles at most, and was to have had `least`.
     fn take_cut_off(&mut self, executed: u64, least: u64) {
         let before = self.executed_min.unwrap_or(executed);
         self.executed_min = Some(before.min(executed));
@@ -831,6 +851,35 @@ mod tests {
         let summary = feed.summary();
         assert_eq!((summary.cut_off, summary.cut_short), (2, 1));
         assert_eq!(summary.cut_short_after, 500);
+    }
+
+    #[test]
+    fn a_call_in_which_a_job_is_preempted_may_be_its_own() {
+        let mut feed = begun();
+        feed.interrupt(11_000);
+        feed.vm(11_050, 0);
+        // Another VM has the hart behind the job's call, and gives it back in a call of its own.
+        feed.call(11_300, Exception::VirtualInstruction, [0; 2]);
+        feed.vm(11_800, 1);
+        feed.yields(12_000);
+        feed.vm(12_400, 0);
+        feed.cut_off(12_500);
+        feed.vm(12_600, 1);
+        let summary = feed.summary();
+        assert_eq!((summary.cut_off, summary.executed_min), (1, Some(850)));
+    }
+
+    #[test]
+    fn a_wait_that_is_over_at_once_ends_no_job() {
+        let mut feed = begun();
+        feed.interrupt(11_000);
+        feed.vm(11_050, 0);
+        feed.call(11_300, Exception::VirtualInstruction, [0; 2]);
+        feed.vm(11_320, 0);
+        feed.cut_off(12_000);
+        feed.vm(12_100, 1);
+        let summary = feed.summary();
+        assert_eq!((summary.jobs, summary.executed_min), (1, Some(950)));
     }
 
     #[test]
