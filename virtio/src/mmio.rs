@@ -222,6 +222,10 @@ impl Registers {
                 own.status |= status::NEEDS_RESET;
             }
         }
+        // That life may have completed a request, and ended before it has kept that it has to interrupt.
+        if own.status & (status::DRIVER_OK | status::NEEDS_RESET) == status::DRIVER_OK {
+            own.interrupt |= interrupt::USED;
+        }
         own
     }
 }
