@@ -292,7 +292,9 @@ impl<D: Device, M: Memory, S: Saved> Port<D, M, S> {
         }
         let acknowledges = store.is_some() && offset == register::INTERRUPT_ACKNOWLEDGE;
         let now = self.registers.interrupt;
-        outcome.interrupts = now & !before != 0 || (acknowledges && now != 0);
+        // A driver that reads the reasons is told of a new one by their value.
+        let is_told = store.is_none();
+        outcome.interrupts = !is_told && now & !before != 0 || acknowledges && now != 0;
         self.registers.save(&self.saved);
         outcome
     }

@@ -58,6 +58,25 @@ fn what_is_written_is_read_and_the_image_stays() {
     assert_eq!(machine.interrupts, 1);
 }
 
+/// A driver that reads why it is interrupted has been told of what is served then: it is not interrupted for that again.
+#[test]
+fn a_driver_that_asks_is_not_interrupted() {
+    let mut machine = started();
+    machine.request(0, IN, 8, &[0; SECTOR]);
+    assert_eq!(machine.read(register::INTERRUPT_STATUS), 1);
+    assert_eq!((machine.completed().len(), machine.interrupts), (1, 0));
+    machine.request(1, IN, 8, &[0; SECTOR]);
+    machine.write(register::QUEUE_NOTIFY, 0);
+    // What has come before it acknowledges the first is no reason that it knows of.
+    assert_eq!(machine.interrupts, 0);
+    machine.write(register::INTERRUPT_ACKNOWLEDGE, 0);
+    assert_eq!(machine.interrupts, 1);
+    machine.write(register::INTERRUPT_ACKNOWLEDGE, 1);
+    machine.request(2, IN, 8, &[0; SECTOR]);
+    machine.write(register::QUEUE_NOTIFY, 0);
+    assert_eq!(machine.interrupts, 2);
+}
+
 #[test]
 fn a_disk_has_its_size_and_its_rights() {
     let mut machine = started();
