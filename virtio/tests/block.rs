@@ -58,7 +58,7 @@ fn what_is_written_is_read_and_the_image_stays() {
     assert_eq!(machine.interrupts, 1);
 }
 
-/// A driver that reads why it is interrupted has been told of what is served then: it is not interrupted for that again.
+/// A driver that reads why it is interrupted has been told of what is served then: it is not interrupted again.
 #[test]
 fn a_driver_that_asks_is_not_interrupted() {
     let mut machine = started();
@@ -99,9 +99,9 @@ fn a_disk_has_its_size_and_its_rights() {
 /// used buffers sees all of it.
 #[test]
 fn a_device_that_dies_goes_on() {
-    for by_kept in [false, true] {
+    for (by_kept, least) in [(false, 30), (true, 4)] {
         let lives = (0..120).take_while(|left| dies(*left, by_kept)).count();
-        assert!((20..120).contains(&lives), "{lives} accesses");
+        assert!((least..120).contains(&lives), "{lives} accesses");
     }
 }
 
@@ -117,7 +117,7 @@ fn the_last_request_of_a_life_is_announced() {
         machine.restart();
         assert_eq!(machine.read(register::INTERRUPT_STATUS), 1, "{left}");
         assert_eq!(machine.completed().len(), 1, "{left}");
-        assert!(died || left > 10, "the device makes {left} accesses only");
+        assert!(died || left > 1, "the device makes {left} accesses only");
     }
 }
 
