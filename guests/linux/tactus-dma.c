@@ -5,8 +5,9 @@
  *   tactus-dma file DEVICE MIB KIB     reads MIB of the disk, KIB at a time, by the page cache, which has none of it
  *   tactus-dma direct DEVICE MIB KIB   the same past the page cache: each read is a request of the disk
  *   tactus-dma cards ONE OTHER MIB     sends MIB from one card to the other one, which it is linked with
+ *   tactus-dma seed                    has the random number generator begin, as all others do first
  *
- * Each does an eighth of it first, which is not counted, and prints instructions for each MiB.
+ * Each does an eighth of it first, which is not counted, and prints instructions for each MiB, and for each read.
  */
 
 #include "linux.h"
@@ -93,8 +94,10 @@ static int measure_disk(const char *how, const char *device, size_t mib, size_t 
     begin = instructions();
     if (!read_all(file, mib * MIB, kib << 10))
         return fail("the disk cannot be read");
-    print(1, "@tactus metric name=%s_%luk_instructions value=%lu unit=instructions\n", how, kib,
-          (instructions() - begin) / mib);
+    begin = instructions() - begin;
+    print(1, "@tactus metric name=%s_%luk_instructions value=%lu unit=instructions\n", how, kib, begin / mib);
+    print(1, "@tactus metric name=%s_%luk_read_instructions value=%lu unit=instructions\n", how, kib,
+          begin / (mib * 1024 / kib));
     return 0;
 }
 
@@ -162,10 +165,12 @@ static int measure_cards(const char *one, const char *other, size_t mib)
 int main(int argc, char **argv)
 {
     begin_random();
+    if (argc == 2 && equal(argv[1], "seed"))
+        return 0;
     if (argc == 5 && (equal(argv[1], "file") || equal(argv[1], "direct")))
         return measure_disk(argv[1], argv[2], number(argv[3]), number(argv[4]));
     if (argc == 5 && equal(argv[1], "cards"))
         return measure_cards(argv[2], argv[3], number(argv[4]));
-    print(2, "usage: tactus-dma file|direct DEVICE MIB KIB | cards ONE OTHER MIB\n");
+    print(2, "usage: tactus-dma file|direct DEVICE MIB KIB | cards ONE OTHER MIB | seed\n");
     return 2;
 }

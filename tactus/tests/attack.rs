@@ -128,6 +128,42 @@ fn calls_cost_others_what_is_counted() {
     assert_eq!(attacks.len(), 6, "{attacks:?}");
 }
 
+/// A guest that has a disk and a network card of other VMs is hostile, and the VMs that have them are, on the hart of a
+/// real-time vCPU: its jobs have their time within the limit of an access.
+#[test]
+fn devices_of_other_vms_cost_others_what_is_counted() {
+    let vm = |name: &str, image: &str| {
+        format!(
+            "[[vm]]\nname = \"{name}\"\nimage = \"@{image}\"\nmemory = \"4MiB\"\non_fault = \"restart\"\n\
+             [[vm.vcpu]]\nclass = \"be\"\nharts = [0]\n"
+        )
+    };
+    let device = |name: &str, server: &str| {
+        format!(
+            "[[channel]]\nname = \"{name}\"\nbetween = [\"client\", \"{server}\"]\nsize = \"256KiB\"\n\
+             calls = \"60us\"\ndevice = {{ compatible = \"virtio,mmio\", memory = true }}\n"
+        )
+    };
+    let file = written(&format!(
+        "[system]\nplatform = \"soc\"\nharts = 1\n\
+         [[vm]]\nname = \"victim\"\nimage = \"@victim\"\ncounters = true\nmemory = \"4MiB\"\nbootargs = \"jobs=1000000 listen=none\"\n\
+         [[vm.vcpu]]\nclass = \"rt\"\nhart = 0\nperiod = \"1ms\"\nbudget = \"300us\"\n{}{}{}{}{}",
+        vm("client", "disk-journal"),
+        vm("disk", "virtio-disk"),
+        vm("switch", "virtio-switch"),
+        device("disk", "disk"),
+        device("port", "switch"),
+    ));
+    let path = file.path().to_str().expect("a name in UTF-8");
+    let options = ["--victim", "victim", "--ms", "40"];
+    let attacks = [
+        "--attack", "virtio", "--attack", "service", "--attack", "mmio",
+    ];
+    let attacks = nothing_is_found(path, &[options.as_slice(), &attacks].concat());
+    // The client drives; each of the three serves and writes to registers, or tries.
+    assert_eq!(attacks.len(), 7, "{attacks:?}");
+}
+
 /// Two real-time VMs on a hart, each in turn hostile, and a best-effort one.
 #[test]
 fn reservations_hold_their_bounds_beside_each_other() {

@@ -215,6 +215,46 @@ fn nothing_escapes_from_a_vm_that_crashes_and_restarts() {
     assert!(stdout.contains("Escaped or hung: 0 of 12;"), "{stdout}");
 }
 
+/// A VM that emulates a disk crashes at any cycle, also of the starts between faults of its own; `make soak` has 10,000
+/// crashes.
+#[test]
+fn no_request_is_lost_when_the_vm_that_has_the_disk_crashes() {
+    let folder = tempfile::tempdir().expect("a directory can be made");
+    let read = |file: &str| fs::read_to_string(root().join(file)).expect("it is there");
+    let campaign = read("campaigns/served-disk.toml");
+    let image = "image = \"@virtio-disk\"";
+    let system = read("systems/served-journal.toml");
+    let faulty = system.replace(image, &format!("{image}\nbootargs = \"faults=80\""));
+    assert_ne!(faulty, system);
+    for (runs, system, window) in [("150", system, "9ms"), ("40", faulty, "35ms")] {
+        fs::write(folder.path().join("system.toml"), system).expect("it can be written");
+        let here = campaign
+            .replace("../systems/served-journal.toml", "system.toml")
+            .replace("for = \"9ms\"", &format!("for = \"{window}\""))
+            .replace("after = \"25ms\"", "after = \"100ms\"");
+        assert!(here.contains("\"system.toml\"") && here.contains(window));
+        assert!(here.contains("100ms"));
+        fs::write(folder.path().join("disk.toml"), here).expect("it can be written");
+        let (code, stdout, stderr) = faults(folder.path(), &["disk.toml", "--runs", runs]);
+        assert_eq!(code, Some(0), "{stdout}\n{stderr}");
+        assert!(stdout.contains("Escaped or hung: 0 of "), "{stdout}");
+        // Nearly all come to a time when the VM has a hart.
+        let all = stdout
+            .lines()
+            .find(|line| line.starts_with("  crash of disk"));
+        let columns: Vec<u32> = all
+            .expect("a line of them")
+            .split_whitespace()
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        let [_, detected, contained, .., not_placed] = columns[..] else {
+            panic!("{stdout}");
+        };
+        assert_eq!(contained, 0, "{stdout}");
+        assert!(not_placed * 10 <= detected, "{stdout}");
+    }
+}
+
 #[test]
 fn a_bad_run_is_made_smaller() {
     let folder = folder();

@@ -1,6 +1,6 @@
 //! Devices that VMs emulate for others.
 
-use crate::harness::{On, explain, on_both, root, run, run_text};
+use crate::harness::{On, explain, figure, on_both, root, run, run_text};
 
 /// A driver uses a device that another VM emulates in every way; a fault of that VM is its own, and the driver goes on.
 fn an_access_is_a_call_of_another_vm(on: On) {
@@ -45,6 +45,31 @@ fn a_disk_outlives_the_vm_that_emulates_it(on: On) {
     assert!(disk.restarts >= 3, "{}", explain(&outcome));
 }
 
+/// A VM that emulates a disk is back within this time after a fault, in microseconds.
+const OUTAGE_MAX_US: f64 = 50_000.0;
+
+/// A client that writes, reads and flushes at random is told of each request once, and finds what it has written,
+/// though the VM that emulates the disk has a fault after some accesses of each life, or takes too long then.
+fn no_request_is_lost_or_doubled(on: On) {
+    let path = root().join("systems/served-journal.toml");
+    let text = std::fs::read_to_string(path).expect("it is there");
+    let image = "image = \"@virtio-disk\"";
+    for argument in ["faults=40", "faults=57", "hangs=40"] {
+        let faulty = text.replace(image, &format!("{image}\nbootargs = \"{argument}\""));
+        assert_eq!(faulty.matches(argument).count(), 1);
+        let outcome = run_text(on, &faulty, Some("client"));
+        let client = outcome.journal.vm("client").expect("the system has it");
+        assert_eq!(client.passed, ["disk-journal"], "{}", explain(&outcome));
+        let disk = outcome.journal.vm("disk").expect("the system has it");
+        assert!(disk.restarts >= 10, "{argument}: {}", explain(&outcome));
+        for name in ["requests_lost", "requests_doubled", "requests_failed"] {
+            assert_eq!(figure(&outcome, "client", name), 0.0, "{argument}: {name}");
+        }
+        let outage = figure(&outcome, "client", "outage_max");
+        assert!(outage <= OUTAGE_MAX_US, "{argument}: {outage} us");
+    }
+}
+
 /// Two guests with Debian's kernel reach each other by a switch that is a third VM.
 fn two_linux_guests_reach_each_other(on: On) {
     let outcome = run(on, "systems/network.toml", Some("left"));
@@ -59,5 +84,6 @@ on_both!(
     a_disk_outlives_the_vm_that_emulates_it,
     an_access_is_a_call_of_another_vm,
     linux_has_a_disk_of_another_vm,
+    no_request_is_lost_or_doubled,
     two_linux_guests_reach_each_other
 );

@@ -6,6 +6,8 @@ use tactus::run::journal::VmJournal;
 use tactus::run::record::{Consumer, FaultAction, OffReason};
 use tactus::run::session::Outcome;
 
+use tactus_abi::hypercall::CALL_TOO_LONG_CAUSE;
+
 use tactus::run::board::probe::Probe;
 use tactus::run::machine::Platform;
 
@@ -60,16 +62,21 @@ fn contained(on: On, attack: &Attack) -> Outcome {
 /// See [`contained`].
 #[track_caller]
 fn is_contained(outcome: &Outcome, attack: &Attack) {
-    let journal = &outcome.journal;
-    let seen = || explain(outcome);
-
-    assert_eq!(journal.failure, None, "\n{}", seen());
     assert!(
-        journal.ended.is_some(),
+        outcome.journal.ended.is_some(),
         "the hypervisor did not end the run by itself: {}\n{}",
         outcome.reason(),
-        seen()
+        explain(outcome)
     );
+    is_contained_so_far(outcome, attack);
+}
+
+/// The same of a run with VMs that serve for ever.
+#[track_caller]
+fn is_contained_so_far(outcome: &Outcome, attack: &Attack) {
+    let journal = &outcome.journal;
+    let seen = || explain(outcome);
+    assert_eq!(journal.failure, None, "\n{}", seen());
 
     let watcher = journal.vm("watcher").expect("the system has a watcher");
     assert_eq!(watcher.passed, ["watcher"], "\n{}", seen());
@@ -529,7 +536,38 @@ in_weak_memory!(
     entering_its_kernel_too_often_to_move,
     entering_its_kernel_on_any_hart,
 );
+/// The causes that faults of [`serving_a_device_badly`] have: instructions that are none or would wait, addresses that
+/// are not its own, a call that takes too long.
+const CAUSES_OF_BACKEND: [u64; 5] = [2, 21, 22, 23, CALL_TOO_LONG_CAUSE];
+
+/// The VM that has the device goes on, and nothing of its memory changes but what it shares.
+fn serving_a_device_badly(on: On) {
+    let outcome = restarts(on, "backend", &CAUSES_OF_BACKEND, 30..=32);
+    let client = outcome.journal.vm("client").expect("the system has it");
+    assert_eq!(client.passed, ["window-client"], "\n{}", explain(&outcome));
+    assert!(metric(client, "loads_served") > 1000.0);
+    assert!(metric(client, "device_interrupts") > 100.0);
+}
+
+/// The disk and the switch go on, and so does the other guest that has a disk of the same VM: with all that it has
+/// written.
+fn driving_virtio_devices_in_every_wrong_way(on: On) {
+    let outcome = run(on, "systems/served-hostile.toml", Some("watcher"));
+    let attack = Attack {
+        name: "frontend",
+        action: FaultAction::Halt,
+        causes: &[],
+        faults: 0..=0,
+    };
+    is_contained_so_far(&outcome, &attack);
+    did_everything(&outcome);
+    let client = outcome.journal.vm("client").expect("the system has it");
+    assert_eq!(client.passed, ["disk-journal"], "\n{}", explain(&outcome));
+}
+
 on_both!(
+    driving_virtio_devices_in_every_wrong_way,
+    serving_a_device_badly,
     touching_foreign_addresses,
     mapping_foreign_memory,
     executing_privileged_and_undefined_instructions,

@@ -226,9 +226,10 @@ impl<D: Disk> Device for Block<D> {
         queue: &mut Queue,
         memory: &impl Memory,
     ) -> Result<Served, Fault> {
-        let Some(chain) = queue.peek(memory)? else {
+        let mut chain = Chain::EMPTY;
+        if !queue.peek(memory, &mut chain)? {
             return Ok(Served::default());
-        };
+        }
         let request = Request::of(&chain, memory)?;
         let (status, written) = self.transfer(&request, memory)?;
         request.write(memory, request.writable - 1, &[status as u8])?;

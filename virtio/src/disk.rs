@@ -2,9 +2,10 @@
 //!
 //! Written blocks are in memory that outlives the device, in which each block has a bit. A block is written there
 //! first, all of it, and its bit is set then: a life of the device that ends between the two leaves the block as it
-//! was.
+//! was. A sector of a block that has its bit is written to a place of its own first, and then over the old one: the
+//! next life finishes what had begun. So a sector is the old one or the new one, and never a part of each.
 
-use crate::memory::{Memory, Window};
+use crate::memory::{Memory, Outside, Window};
 
 /// Bytes of a sector, the unit of requests (virtio 1.2, section 5.2).
 pub const SECTOR: usize = 512;
@@ -44,18 +45,24 @@ pub struct Layered {
     image: &'static [u8],
     /// A bit for each block, in words of 64 bits; empty: it cannot be written.
     bits: Window,
+    /// The sector that is being written: a word with its number plus one, or 0, and its bytes.
+    begun: Window,
     blocks: Window,
     sectors: u64,
 }
+
+/// Bytes in front of the bits for the sector that is being written.
+const BEGUN: usize = 8 + SECTOR;
 
 impl Layered {
     /// A disk of the size of `image`, or without one (it is empty then) of as many blocks as fit `layer`. What `layer`
     /// has in it was written before; it begins as zeros. The disk can be written if all blocks fit the layer.
     pub fn new(image: &'static [u8], layer: Window) -> Self {
-        // As many blocks as there are bits for, in whole pages in front of them.
+        // Whole pages in front of the blocks, with a bit for each page of the layer.
         let pages = layer.size() / BLOCK;
-        let bit_pages = pages.div_ceil(8 * BLOCK + 1);
-        let room = pages - bit_pages;
+        let bit_bytes = pages.div_ceil(64) * 8;
+        let head = (BEGUN + bit_bytes).div_ceil(BLOCK).min(pages);
+        let room = pages - head;
         let blocks = match image.len() {
             0 => room,
             length => length.div_ceil(BLOCK),
@@ -65,12 +72,41 @@ impl Layered {
             0 => blocks * (BLOCK / SECTOR),
             length => length / SECTOR,
         };
-        Self {
+        let disk = Self {
             image,
-            bits: layer.part(0, if is_writable { bit_pages * BLOCK } else { 0 }),
-            blocks: layer.part(bit_pages * BLOCK, room * BLOCK),
+            bits: layer.part(BEGUN, if is_writable { bit_bytes } else { 0 }),
+            begun: layer.part(0, BEGUN),
+            blocks: layer.part(head * BLOCK, room * BLOCK),
             sectors: sectors as u64,
+        };
+        if is_writable {
+            // Where there is no such sector the driver has changed what is kept, which is its own disk.
+            let _ = disk.finish();
         }
+        disk
+    }
+
+    /// Finishes the write of a sector that an earlier life has begun, if there is one.
+    fn finish(&self) -> Result<(), Outside> {
+        let mut word = [0; 8];
+        self.begun.read(0, &mut word)?;
+        let Some(sector) = u64::from_le_bytes(word).checked_sub(1) else {
+            return Ok(());
+        };
+        let mut data = [0; SECTOR];
+        self.begun.read(8, &mut data)?;
+        let at = sector.checked_mul(SECTOR as u64).ok_or(Outside)?;
+        self.blocks.write(at, &data)?;
+        self.begun.write(0, &[0; 8])
+    }
+
+    /// Writes a sector of a block that has its bit.
+    fn replace(&self, sector: u64, from: &[u8; SECTOR]) -> Result<(), Outside> {
+        // A life that begins after this one sees all that this one has written, in this order up to its end.
+        self.begun.write(8, from)?;
+        self.begun.write(0, &(sector + 1).to_le_bytes())?;
+        self.blocks.write(sector * SECTOR as u64, from)?;
+        self.begun.write(0, &[0; 8])
     }
 
     /// The address of the word that has a block's bit, the word, and the bit.
@@ -125,7 +161,7 @@ impl Disk for Layered {
         let block = at / BLOCK as u64;
         let (address, word, bit) = self.bit(block)?;
         if word & bit != 0 {
-            return self.blocks.write(at, from).map_err(|_| Failed);
+            return self.replace(sector, from).map_err(|_| Failed);
         }
         let first = block * (BLOCK / SECTOR) as u64;
         let mut other = [0; SECTOR];

@@ -97,27 +97,51 @@ impl Window {
     }
 }
 
-/// Copies as large pieces as both addresses are aligned to. Volatile: the other side may access the same bytes, and
-/// each is read or written once.
+/// Copies, by words wherever `to` is aligned. Volatile: the other side may access the same bytes. No byte is written
+/// twice; some of the last may be read twice.
 ///
 /// # Safety
 ///
 /// `from` and `to` are `length` bytes of memory each, which do not overlap.
 unsafe fn copy(from: *const u8, to: *mut u8, length: usize) {
+    // SAFETY: it is called for places within the ranges.
+    let byte = |at: usize| unsafe { from.add(at).read_volatile() };
+    // SAFETY: the same.
+    let put = |at: usize| unsafe { to.add(at).write_volatile(byte(at)) };
     let mut done = 0;
-    if (from as usize | to as usize).is_multiple_of(8) {
+    while done < length && !(to as usize + done).is_multiple_of(8) {
+        put(done);
+        done += 1;
+    }
+    // Bytes of `from` before its next word, and these bytes: the lowest of the next word of `to`.
+    let ahead = (from as usize + done).wrapping_neg() % 8;
+    if ahead == 0 {
         while length - done >= 8 {
-            // SAFETY: within both, and aligned.
+            // SAFETY: eight bytes within both ranges, aligned in both.
             unsafe {
                 let word = from.add(done).cast::<u64>().read_volatile();
                 to.add(done).cast::<u64>().write_volatile(word);
             }
             done += 8;
         }
+    } else if length - done >= ahead + 8 {
+        let mut low = 0;
+        for number in 0..ahead {
+            low |= u64::from(byte(done + number)) << (8 * number);
+        }
+        while length - done >= ahead + 8 {
+            // SAFETY: eight bytes within the range, aligned by the choice of `ahead`.
+            let word = unsafe { from.add(done + ahead).cast::<u64>().read_volatile() };
+            let word = u64::from_le(word);
+            let whole = (low | word << (8 * ahead)).to_le();
+            // SAFETY: the same, aligned since the first loop.
+            unsafe { to.add(done).cast::<u64>().write_volatile(whole) };
+            low = word >> (64 - 8 * ahead);
+            done += 8;
+        }
     }
     while done < length {
-        // SAFETY: within both.
-        unsafe { to.add(done).write_volatile(from.add(done).read_volatile()) };
+        put(done);
         done += 1;
     }
 }
@@ -156,5 +180,31 @@ impl Window {
         }
         // SAFETY: within the window, aligned, and there for as long as the program runs.
         Ok(unsafe { &*(at as *const AtomicU16) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All bytes of each range arrive, and no other is written, wherever the two begin.
+    #[test]
+    fn a_copy_is_the_bytes() {
+        #[repr(align(8))]
+        struct Aligned([u8; 80]);
+        let from = Aligned(core::array::from_fn(|at| at as u8 + 1));
+        for (begin, target) in (0..8).flat_map(|begin| (0..8).map(move |target| (begin, target))) {
+            for length in 0..=64 {
+                let mut to = Aligned([0; 80]);
+                // SAFETY: within both arrays.
+                unsafe {
+                    let (from, to) = (from.0.as_ptr().add(begin), to.0.as_mut_ptr().add(target));
+                    copy(from, to, length);
+                }
+                let mut wanted = [0; 80];
+                wanted[target..target + length].copy_from_slice(&from.0[begin..begin + length]);
+                assert_eq!(to.0, wanted, "{begin} {target} {length}");
+            }
+        }
     }
 }

@@ -168,7 +168,7 @@ impl Registers {
     fn words(&self) -> [u64; WORDS] {
         let both = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         let mut words = [0; WORDS];
-        words[0] = both(self.status, self.interrupt);
+        words[0] = self.status_word();
         words[1] = self.driver_features;
         words[2] = both(self.device_features_select, self.driver_features_select);
         words[3] = self.queue_select.into();
@@ -181,11 +181,24 @@ impl Registers {
         words
     }
 
+    /// The word of the status and the reasons of an interrupt.
+    fn status_word(&self) -> u64 {
+        u64::from(self.status) | u64::from(self.interrupt) << 32
+    }
+
     fn save(&self, saved: &impl Saved) {
         for (number, word) in self.words().into_iter().enumerate() {
             if saved.load(number) != word {
                 saved.store(number, word);
             }
+        }
+    }
+
+    /// The same after an access that changes nothing but the status and the reasons of an interrupt.
+    fn save_status(&self, saved: &impl Saved) {
+        let word = self.status_word();
+        if saved.load(0) != word {
+            saved.store(0, word);
         }
     }
 
@@ -221,6 +234,10 @@ impl Registers {
                 queue.ready = false;
                 own.status |= status::NEEDS_RESET;
             }
+        }
+        // That life may have completed a request, and ended before it has kept that it has to interrupt.
+        if own.status & (status::DRIVER_OK | status::NEEDS_RESET) == status::DRIVER_OK {
+            own.interrupt |= interrupt::USED;
         }
         own
     }
@@ -288,8 +305,15 @@ impl<D: Device, M: Memory, S: Saved> Port<D, M, S> {
         }
         let acknowledges = store.is_some() && offset == register::INTERRUPT_ACKNOWLEDGE;
         let now = self.registers.interrupt;
-        outcome.interrupts = now & !before != 0 || (acknowledges && now != 0);
-        self.registers.save(&self.saved);
+        // A driver that reads the reasons is told of a new one by their value.
+        let is_told = store.is_none();
+        outcome.interrupts = !is_told && now & !before != 0 || acknowledges && now != 0;
+        match offset {
+            register::QUEUE_NOTIFY
+            | register::INTERRUPT_STATUS
+            | register::INTERRUPT_ACKNOWLEDGE => self.registers.save_status(&self.saved),
+            _ => self.registers.save(&self.saved),
+        }
         outcome
     }
 

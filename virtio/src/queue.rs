@@ -82,6 +82,17 @@ pub struct Chain {
 }
 
 impl Chain {
+    /// One without buffers.
+    pub const EMPTY: Self = Self {
+        head: 0,
+        buffers: [Buffer {
+            address: 0,
+            length: 0,
+            writable: false,
+        }; CHAIN_MAX],
+        length: 0,
+    };
+
     /// The buffers.
     pub fn buffers(&self) -> &[Buffer] {
         &self.buffers[..self.length]
@@ -120,25 +131,22 @@ impl Queue {
         Ok(waiting)
     }
 
-    /// The next request; `None`: there is none. It stays the next until it is completed.
+    /// Makes `chain` the next request, which stays the next until it is completed. `false`: there is none, and `chain`
+    /// is as before.
     ///
     /// # Errors
     ///
     /// See [`Fault`].
-    pub fn peek(&self, memory: &impl Memory) -> Result<Option<Chain>, Fault> {
+    pub fn peek(&self, memory: &impl Memory, chain: &mut Chain) -> Result<bool, Fault> {
         if self.waiting(memory)? == 0 {
-            return Ok(None);
+            return Ok(false);
         }
         let mut entry = [0; 2];
         let slot = u64::from(self.next & (self.size - 1));
         memory.read(Self::at(self.available, 4 + 2 * slot)?, &mut entry)?;
-        let head = u16::from_le_bytes(entry);
-        let mut chain = Chain {
-            head,
-            buffers: [Buffer::default(); CHAIN_MAX],
-            length: 0,
-        };
-        let mut number = head;
+        chain.head = u16::from_le_bytes(entry);
+        chain.length = 0;
+        let mut number = chain.head;
         loop {
             if number >= self.size {
                 return Err(Fault::Descriptor);
@@ -169,7 +177,7 @@ impl Queue {
             }
             chain.length += 1;
             if flags & NEXT == 0 {
-                return Ok(Some(chain));
+                return Ok(true);
             }
             number = next;
         }

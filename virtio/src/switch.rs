@@ -292,17 +292,23 @@ pub struct Card<'s> {
     /// The switch.
     switch: &'s RefCell<Switch>,
     number: usize,
+    /// The frame that is being sent, with its header.
+    frame: [u8; HEADER + FRAME_MAX],
 }
 
 impl<'s> Card<'s> {
     /// That of the port of that number.
     pub const fn new(switch: &'s RefCell<Switch>, number: usize) -> Self {
-        Self { switch, number }
+        Self {
+            switch,
+            number,
+            frame: [0; HEADER + FRAME_MAX],
+        }
     }
 
     /// The driver sends a frame. What is longer than any frame is refused, as it is by the switch.
-    fn send(&self, chain: &Chain, memory: &impl Memory) -> Result<(), Fault> {
-        let mut bytes = [0; HEADER + FRAME_MAX];
+    fn send(&mut self, chain: &Chain, memory: &impl Memory) -> Result<(), Fault> {
+        let bytes = &mut self.frame;
         let mut length = 0;
         for Buffer {
             address,
@@ -327,23 +333,29 @@ impl<'s> Card<'s> {
 
     /// Gives the driver the first frame that waits, in the buffers of a request, and says how many bytes that were.
     fn receive(frame: &Frame, chain: &Chain, memory: &impl Memory) -> Result<u32, Fault> {
-        let mut bytes = [0; HEADER + FRAME_MAX];
+        let mut header = [0; HEADER];
         // The number of buffers (section 5.1.6).
-        bytes[HEADER - 2] = 1;
-        let length = HEADER + usize::from(frame.length);
-        bytes[HEADER..length].copy_from_slice(&frame.bytes[..frame.length.into()]);
+        header[HEADER - 2] = 1;
+        let mut rest = [&header[..], &frame.bytes[..frame.length.into()]];
         let mut done = 0;
         for buffer in chain.buffers() {
             if !buffer.writable {
                 return Err(Fault::Request);
             }
-            let count = (length - done).min(buffer.length as usize);
-            memory.write(buffer.address, &bytes[done..done + count])?;
-            done += count;
+            let (mut address, mut room) = (buffer.address, buffer.length as usize);
+            for part in &mut rest {
+                let (now, later) = part.split_at(part.len().min(room));
+                memory.write(address, now)?;
+                // Within the buffer, which was found to be in memory.
+                address = address.wrapping_add(now.len() as u64);
+                room -= now.len();
+                done += now.len();
+                *part = later;
+            }
         }
         // Its buffers hold the longest frame (section 5.1.6.3.1).
-        if done == length {
-            Ok(length as u32)
+        if rest.iter().all(|part| part.is_empty()) {
+            Ok(done as u32)
         } else {
             Err(Fault::Request)
         }
@@ -376,9 +388,10 @@ impl Device for Card<'_> {
         memory: &impl Memory,
     ) -> Result<Served, Fault> {
         if number != RECEIVE {
-            let Some(chain) = queue.peek(memory)? else {
+            let mut chain = Chain::EMPTY;
+            if !queue.peek(memory, &mut chain)? {
                 return Ok(Served::default());
-            };
+            }
             self.send(&chain, memory)?;
             let interrupts = queue.complete(memory, &chain, 0)?;
             return Ok(Served {
@@ -393,9 +406,10 @@ impl Device for Card<'_> {
         if port.count == 0 {
             return Ok(Served::default());
         }
-        let Some(chain) = queue.peek(memory)? else {
+        let mut chain = Chain::EMPTY;
+        if !queue.peek(memory, &mut chain)? {
             return Ok(Served::default());
-        };
+        }
         let written = Self::receive(&switch.waiting[self.number][port.first], &chain, memory)?;
         // Whatever the driver wants: it has looked why it was interrupted, and is told.
         queue.complete(memory, &chain, written)?;

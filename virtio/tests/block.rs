@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use driver::{BASE, BUFFERS, DESCRIPTORS, Death, MEMORY, Machine, SIZE};
 use proptest::prelude::*;
-use tactus_virtio::disk::{Disk as _, SECTOR};
+use tactus_virtio::disk::{Disk as _, Layered, SECTOR};
 use tactus_virtio::memory::Memory as _;
 use tactus_virtio::mmio::{WORDS, register, status};
 
@@ -58,6 +58,25 @@ fn what_is_written_is_read_and_the_image_stays() {
     assert_eq!(machine.interrupts, 1);
 }
 
+/// A driver that reads why it is interrupted has been told of what is served then: it is not interrupted again.
+#[test]
+fn a_driver_that_asks_is_not_interrupted() {
+    let mut machine = started();
+    machine.request(0, IN, 8, &[0; SECTOR]);
+    assert_eq!(machine.read(register::INTERRUPT_STATUS), 1);
+    assert_eq!((machine.completed().len(), machine.interrupts), (1, 0));
+    machine.request(1, IN, 8, &[0; SECTOR]);
+    machine.write(register::QUEUE_NOTIFY, 0);
+    // What has come before it acknowledges the first is no reason that it knows of.
+    assert_eq!(machine.interrupts, 0);
+    machine.write(register::INTERRUPT_ACKNOWLEDGE, 0);
+    assert_eq!(machine.interrupts, 1);
+    machine.write(register::INTERRUPT_ACKNOWLEDGE, 1);
+    machine.request(2, IN, 8, &[0; SECTOR]);
+    machine.write(register::QUEUE_NOTIFY, 0);
+    assert_eq!(machine.interrupts, 2);
+}
+
 #[test]
 fn a_disk_has_its_size_and_its_rights() {
     let mut machine = started();
@@ -75,38 +94,113 @@ fn a_disk_has_its_size_and_its_rights() {
     assert_eq!((machine.status(0), machine.disk.is_writable()), (1, false));
 }
 
-/// Whatever access a device's life ends at, each request is done once, and one after the other, by the next life.
+/// Whatever access to its driver's memory, or to its registers as they are kept, a device's life ends at: each request
+/// is done once, and one after the other, by the next life, and a driver that looks only when it was interrupted for
+/// used buffers sees all of it.
 #[test]
 fn a_device_that_dies_goes_on() {
-    for left in 0..120 {
+    for (by_kept, least) in [(false, 30), (true, 4)] {
+        let lives = (0..120).take_while(|left| dies(*left, by_kept)).count();
+        assert!((least..120).contains(&lives), "{lives} accesses");
+    }
+}
+
+/// The same of one request, of which the driver hears by no other.
+#[test]
+fn the_last_request_of_a_life_is_announced() {
+    for left in 0..30 {
         let mut machine = started();
-        machine.request(0, OUT, 3, &[1; 2 * SECTOR]);
-        machine.request(1, OUT, 4, &[2; SECTOR]);
-        machine.request(2, IN, 2, &[0; 3 * SECTOR]);
-        machine.memory.left.set(Some(left));
+        machine.request(0, IN, 2, &[0; SECTOR]);
+        machine.kept.left.set(Some(left));
         let life = AssertUnwindSafe(|| machine.write(register::QUEUE_NOTIFY, 0));
         let died = catch_unwind(life).is_err_and(|reason| reason.is::<Death>());
         machine.restart();
-        // The driver is interrupted, and looks why.
-        machine.read(register::INTERRUPT_STATUS);
-        assert_eq!(
-            machine.completed(),
-            [(0, 1), (3, 1), (6, 3 * SECTOR as u32 + 1)],
-            "{left}"
-        );
-        assert_eq!([0, 1, 2].map(|slot| machine.status(slot)), [0; 3], "{left}");
-        let data = machine.data(2, 3);
-        assert_eq!(
-            [data[0], data[SECTOR], data[2 * SECTOR]],
-            [2, 1, 2],
-            "{left}"
-        );
-        if !died {
-            assert!(left >= 30, "the device makes {left} accesses only");
-            return;
+        assert_eq!(machine.read(register::INTERRUPT_STATUS), 1, "{left}");
+        assert_eq!(machine.completed().len(), 1, "{left}");
+        assert!(died || left > 1, "the device makes {left} accesses only");
+    }
+}
+
+/// Lets a device die at an access. Returns whether it has made so many.
+fn dies(left: u32, by_kept: bool) -> bool {
+    let mut machine = started();
+    machine.request(0, OUT, 3, &[1; 2 * SECTOR]);
+    machine.request(1, OUT, 4, &[2; SECTOR]);
+    machine.request(2, IN, 2, &[0; 3 * SECTOR]);
+    let mortal = if by_kept {
+        &machine.kept.left
+    } else {
+        &machine.memory.left
+    };
+    mortal.set(Some(left));
+    let life = AssertUnwindSafe(|| machine.write(register::QUEUE_NOTIFY, 0));
+    let died = catch_unwind(life).is_err_and(|reason| reason.is::<Death>());
+    machine.restart();
+    // The driver is interrupted, and looks why.
+    assert_eq!(machine.read(register::INTERRUPT_STATUS), 1, "{left}");
+    assert_eq!(
+        machine.completed(),
+        [(0, 1), (3, 1), (6, 3 * SECTOR as u32 + 1)],
+        "{left}"
+    );
+    assert_eq!([0, 1, 2].map(|slot| machine.status(slot)), [0; 3], "{left}");
+    let data = machine.data(2, 3);
+    assert_eq!(
+        [data[0], data[SECTOR], data[2 * SECTOR]],
+        [2, 1, 2],
+        "{left}"
+    );
+    died
+}
+
+/// A life that ends while a sector is written leaves the old one or the new one.
+#[test]
+fn a_torn_write_is_finished_or_has_not_begun() {
+    let layer = driver::window(8 * 4096, 0);
+    let disk = || Layered::new(image(), layer);
+    let sector = |of: Layered| {
+        let mut data = [0; SECTOR];
+        of.read(3, &mut data).expect("there is one");
+        data
+    };
+    disk().write(3, &[7; SECTOR]).expect("it can be written");
+    // It ends before all of the new sector is in its own place, and in the middle of the old one: behind the bits'
+    // page, at the fourth sector.
+    let torn = [[8; 200], [7; 200]].concat();
+    layer.write(8, &torn[..200]).expect("within");
+    assert_eq!(sector(disk()), [7; SECTOR]);
+    layer.write(8, &[8; SECTOR]).expect("within");
+    layer.write(0, &4_u64.to_le_bytes()).expect("within");
+    layer.write(4096 + 3 * 512, &torn).expect("within");
+    assert_eq!(sector(disk()), [8; SECTOR]);
+    // That is done once.
+    layer.write(4096 + 3 * 512, &[9; SECTOR]).expect("within");
+    assert_eq!(sector(disk()), [9; SECTOR]);
+    // A driver that writes there has its own disk changed at most.
+    for word in [5, 1000, u64::MAX] {
+        layer.write(0, &word.to_le_bytes()).expect("within");
+        assert_eq!(sector(disk()), [9; SECTOR]);
+    }
+}
+
+/// The last sector can be written, and none behind it; with all of them written, each can be written again.
+#[test]
+fn a_full_disk_stays_one() {
+    let mut disk = Layered::new(&[], driver::window(8 * 4096, 0));
+    assert!(disk.is_writable());
+    for round in 1..=2 {
+        for sector in 0..disk.sectors() {
+            assert_eq!(disk.write(sector, &[round; SECTOR]), Ok(()));
+        }
+        for beyond in [disk.sectors(), u64::MAX] {
+            assert!(disk.write(beyond, &[9; SECTOR]).is_err());
+        }
+        let mut data = [0; SECTOR];
+        for sector in 0..disk.sectors() {
+            disk.read(sector, &mut data).expect("there is one");
+            assert_eq!(data, [round; SECTOR]);
         }
     }
-    panic!("the device makes more accesses than were tried");
 }
 
 #[derive(Clone, Debug)]
@@ -192,7 +286,7 @@ proptest! {
         }
         if let Some(kept) = kept {
             for (word, value) in kept.into_iter().enumerate().take(WORDS) {
-                machine.kept.0[word].set(value);
+                machine.kept.words[word].set(value);
             }
             machine.restart();
         }

@@ -10,7 +10,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU16, Ordering};
 use loom::thread;
 use tactus_virtio::memory::{Memory, Outside};
-use tactus_virtio::queue::Queue;
+use tactus_virtio::queue::{Chain, Queue};
 
 const DESCRIPTORS: u64 = 0;
 const AVAILABLE: u64 = 0x100;
@@ -109,12 +109,13 @@ fn what_an_index_announces_is_there() {
                 next: 0,
             };
             for value in [7, 8] {
-                let chain = loop {
-                    match queue.peek(&device).expect("the driver is sound") {
-                        Some(chain) => break chain,
-                        None => thread::yield_now(),
-                    }
-                };
+                let mut chain = Chain::EMPTY;
+                while !queue
+                    .peek(&device, &mut chain)
+                    .expect("the driver is sound")
+                {
+                    thread::yield_now();
+                }
                 let [buffer] = chain.buffers() else {
                     panic!("another request than was announced");
                 };

@@ -5,7 +5,7 @@
 //! less memory than the disk has makes a disk that cannot be written. Without an initrd a disk is empty, and as large
 //! as the channel's memory allows. `buffers=N`: the first N bytes of a channel's memory are left to its driver.
 //! `faults=N`, for tests: each access after the first N of a life is a fault of this VM, when it was served and before
-//! its driver is told so.
+//! its driver is told so; `hangs=N`: it does not end.
 #![no_std]
 #![no_main]
 
@@ -41,11 +41,14 @@ unsafe impl Sync for Disks {}
 static DISKS_OF: Disks = Disks(UnsafeCell::new([const { None }; DISKS]));
 /// Accesses until a fault.
 static LEFT: AtomicU64 = AtomicU64::new(u64::MAX);
+/// Accesses until one does not end.
+static LEFT_UNTIL_HANG: AtomicU64 = AtomicU64::new(u64::MAX);
 static STACK: Stack<16384> = Stack::new();
 
 fn main() {
     let image = devicetree::initrd().unwrap_or(&[]);
     LEFT.store(devicetree::number("faults", u64::MAX), Ordering::Relaxed);
+    LEFT_UNTIL_HANG.store(devicetree::number("hangs", u64::MAX), Ordering::Relaxed);
     let buffers = devicetree::number("buffers", 0) as usize;
     for number in 0..DISKS {
         let Some(channel) = Channel::find(number) else {
@@ -90,6 +93,12 @@ fn serve(channel: usize, message: Message) -> Message {
     if LEFT.fetch_sub(1, Ordering::Relaxed) == 0 {
         // SAFETY: the VM has a fault by it.
         unsafe { asm!("unimp", options(noreturn)) };
+    }
+    if LEFT_UNTIL_HANG.fetch_sub(1, Ordering::Relaxed) == 0 {
+        // Until the call takes too long, which is a fault of the VM.
+        loop {
+            core::hint::spin_loop();
+        }
     }
     let reply = Reply {
         value: outcome.value,

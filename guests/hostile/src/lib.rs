@@ -12,6 +12,7 @@ pub mod io;
 pub mod meeting;
 pub mod random;
 pub mod reservations;
+pub mod virtqueues;
 
 use core::sync::atomic::{AtomicU64, Ordering};
 

@@ -100,9 +100,12 @@ fn serve(channel: usize, message: Message) -> Message {
     let outcome = card.access(access.offset, access.size, access.store);
     let own = u32::from(outcome.interrupts) << channel;
     *rings |= SERVICE.switch.borrow_mut().take_woken() | own;
-    // One doorbell in a call; for the next one the access is made again, which changes nothing then.
-    let ring = (*rings != 0).then(|| rings.trailing_zeros());
-    *rings &= rings.wrapping_sub(1);
+    // One doorbell in a call; for the next one the access is made again, which changes nothing then. The caller's own
+    // is the last: it would take the interrupt before the access is made again.
+    let others = *rings & !(1 << channel);
+    let next = if others == 0 { *rings } else { others };
+    let ring = (next != 0).then(|| next.trailing_zeros());
+    *rings &= !ring.map_or(0, |number| 1 << number);
     let reply = Reply {
         value: outcome.value,
         ring,

@@ -7,6 +7,8 @@ pub enum Needs {
     Nothing,
     /// A channel.
     Channel,
+    /// A device that another VM emulates.
+    Device,
     /// More than one vCPU.
     Vcpus,
     /// Real-time vCPUs made at run time, or a share of real time.
@@ -23,6 +25,7 @@ impl Needs {
         match self {
             Self::Nothing => "",
             Self::Channel => "a channel",
+            Self::Device => "a channel with `device`",
             Self::Vcpus => "two vCPUs",
             Self::Reservations => "`rt_vcpus` or `rt_share`",
             Self::Accelerator => "an accelerator",
@@ -47,7 +50,7 @@ const fn attack(name: &'static str, needs: Needs, words: &'static str) -> Attack
 }
 
 /// All of them, in the order in which they are run.
-pub const ATTACKS: [Attack; 23] = [
+pub const ATTACKS: [Attack; 24] = [
     attack(
         "walk",
         Needs::Nothing,
@@ -79,6 +82,11 @@ pub const ATTACKS: [Attack; 23] = [
         "service",
         Needs::Channel,
         "calls all VMs that it may, and serves calls by anything",
+    ),
+    attack(
+        "virtio",
+        Needs::Device,
+        "drives virtio devices of other VMs in every wrong way",
     ),
     attack(
         "ipi",

@@ -20,6 +20,8 @@ pub struct Candidate {
     pub trusted: bool,
     /// Its channels.
     pub channels: usize,
+    /// It has a device that another VM emulates.
+    pub device: bool,
     /// Its vCPUs.
     pub vcpus: usize,
     /// It may make or change reservations at run time.
@@ -49,6 +51,10 @@ impl Candidate {
                 service: managers.contains(&Some(index)),
                 trusted: described.devices.iter().any(|device| device.trusted),
                 channels: vm.channels.len(),
+                device: plan
+                    .channels
+                    .iter()
+                    .any(|channel| channel.device.is_some() && channel.ends[0].0 == index),
                 vcpus: vm.vcpus.len(),
                 reserves: vm.rt_vcpus > 0 || described.rt_share.is_some(),
                 accelerator: has(|role| matches!(role, Role::Accelerator { .. })),
@@ -63,6 +69,7 @@ impl Candidate {
         match needs {
             Needs::Nothing => true,
             Needs::Channel => self.channels > 0,
+            Needs::Device => self.device,
             Needs::Vcpus => self.vcpus > 1,
             Needs::Reservations => self.reserves,
             Needs::Accelerator => self.accelerator,
@@ -318,11 +325,13 @@ mod tests {
         let reserved = |name| Candidate {
             reserved: true,
             channels: 1,
+            device: false,
             ..vm(name)
         };
         let linux = Candidate {
             vcpus: 2,
             channels: 1,
+            device: false,
             ..vm("linux")
         };
         let manager = Candidate {

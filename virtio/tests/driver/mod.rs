@@ -49,12 +49,16 @@ impl Mortal {
     }
 
     fn age(&self) {
-        if let Some(left) = self.left.get() {
-            if left == 0 {
-                std::panic::resume_unwind(Box::new(Death));
-            }
-            self.left.set(Some(left - 1));
+        age(&self.left);
+    }
+}
+
+fn age(of: &Cell<Option<u32>>) {
+    if let Some(left) = of.get() {
+        if left == 0 {
+            std::panic::resume_unwind(Box::new(Death));
         }
+        of.set(Some(left - 1));
     }
 }
 
@@ -80,17 +84,23 @@ impl Memory for Mortal {
     }
 }
 
-/// What outlives a device's life.
+/// What outlives a device's life, which may end at an access to it.
 #[derive(Clone, Default)]
-pub struct Kept(pub Rc<[Cell<u64>; WORDS]>);
+pub struct Kept {
+    pub words: Rc<[Cell<u64>; WORDS]>,
+    /// Accesses until then; `None`: it does not.
+    pub left: Rc<Cell<Option<u32>>>,
+}
 
 impl Saved for Kept {
     fn load(&self, number: usize) -> u64 {
-        self.0[number].get()
+        age(&self.left);
+        self.words[number].get()
     }
 
     fn store(&self, number: usize, word: u64) {
-        self.0[number].set(word);
+        age(&self.left);
+        self.words[number].set(word);
     }
 }
 
@@ -133,6 +143,7 @@ impl Machine {
     /// The device begins another life.
     pub fn restart(&mut self) {
         self.memory.left.set(None);
+        self.kept.left.set(None);
         let block = Block::new(self.disk, b"test");
         self.device = Port::new(block, self.memory.clone(), self.kept.clone());
     }

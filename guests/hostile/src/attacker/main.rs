@@ -21,6 +21,7 @@ mod life;
 mod memory;
 mod reservations;
 mod rights;
+mod served;
 mod service;
 mod shared;
 mod timer;
@@ -30,7 +31,7 @@ mod vcpus;
 use random::Random;
 use rights::Rights;
 use tactus_guest::{csr, devicetree, record, start, time, trap};
-use tactus_guest_hostile::random;
+use tactus_guest_hostile::{random, virtqueues::Victim};
 
 tactus_guest::entry!(main);
 
@@ -38,19 +39,22 @@ tactus_guest::entry!(main);
 struct Attacker {
     random: Random,
     rights: Rights,
+    /// Devices that others emulate for it, as far as it has looked for them.
+    victims: [Option<Option<Victim>>; served::DEVICES],
 }
 
 /// A step of an attack: a bounded number of actions.
 type Step = fn(&mut Attacker);
 
 /// All attacks but `walk`; those that end the VM's life are last.
-const ATTACKS: [(&str, Step); 22] = [
+const ATTACKS: [(&str, Step); 23] = [
     ("spin", timer::spin),
     ("timer", timer::abuse),
     ("ring", shared::ring),
     ("notify", shared::notify),
     ("calls", calls::flood),
     ("service", service::misuse),
+    ("virtio", served::misuse),
     ("ipi", vcpus::interrupt),
     ("vcpus", vcpus::restart),
     ("reserve", reservations::churn),
@@ -103,6 +107,7 @@ fn attack_for_ever() -> ! {
     let mut attacker = Attacker {
         random: Random::new(seed ^ (start::hart() as u64) << 56),
         rights: Rights::find(),
+        victims: [None; served::DEVICES],
     };
     if start::hart() == 0 {
         record::phase("attack");

@@ -1,9 +1,10 @@
-//! Calls of other VMs by all channels, and calls that are served by anything.
+//! Calls of other VMs by all channels, and calls and accesses to devices that are served by anything.
 
 use core::arch::asm;
 
 use tactus_guest::{
     call::{self, Message, Stack},
+    emulation::Reply,
     time,
 };
 
@@ -44,6 +45,15 @@ fn serve(channel: usize, message: Message) -> Message {
             let _ = call::call(now as usize % CHANNELS, message);
         }
         6..10 => time::busy_wait(now % 64),
+        // An access to a device that it emulates: with interrupts of any VM that it has a channel to, made again.
+        10..14 => {
+            let reply = Reply {
+                value: now,
+                ring: Some(now as u32 % CHANNELS as u32),
+                again: now.is_multiple_of(4),
+            };
+            return reply.into_message();
+        }
         _ => {}
     }
     message.map(|word| word ^ now)

@@ -24,6 +24,8 @@
 //! | `counters` | reads every counter to learn what others do | |
 //! | `page` | writes arbitrary data into its interrupt page, and moves it anywhere | `lives=N` |
 //! | `dwindle` | changes its own reservation to almost nothing, and faults | `lives=N` |
+//! | `frontend` | drives the virtio devices that other VMs emulate for it in every wrong way | `steps=N` |
+//! | `backend` | emulates a device for another VM as badly as it can | `steps=N` |
 //! | `teardown` | ends while its other vCPU is busy | `rounds=N` |
 //!
 //! It counts its steps in channel 0's memory, so that it continues there after a restart. After the last step it
@@ -34,9 +36,11 @@
 mod accelerator;
 mod afterlife;
 mod arena;
+mod backend;
 mod code;
 mod counters;
 mod dwindle;
+mod frontend;
 mod handler;
 mod instructions;
 mod io;
@@ -103,6 +107,8 @@ fn main() {
         "counters" => counters::attack(progress),
         "page" => page::attack(progress, memory, number("lives", 30)),
         "dwindle" => dwindle::attack(progress, number("lives", 10)),
+        "frontend" => frontend::attack(progress, number("steps", 5_000)),
+        "backend" => backend::attack(progress, number("steps", 2_000)),
         "teardown" => teardown::attack(progress, number("rounds", 1)),
         other => panic!("there is no attack \"{other}\""),
     }

@@ -38,6 +38,11 @@ impl Progress {
         self.page.load(Word::Boots)
     }
 
+    /// Steps that were taken.
+    pub fn taken(self) -> u64 {
+        self.page.load(Word::Step)
+    }
+
     /// The next step, if it is below `steps`. The step is marked as taken first: if it ends the guest, the next life
     /// continues with the step after it.
     pub fn next(self, steps: u64) -> Option<u64> {
