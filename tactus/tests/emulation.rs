@@ -55,12 +55,18 @@ fn two_linux_guests_reach_each_other(on: On) {
     assert_eq!(right.failed, [], "{}", explain(&outcome));
 }
 
-/// A guest in Rust and Debian's kernel reach each other by ping and TCP, by a switch that has of the guest what is in its
-/// channel only.
+/// Guests with smoltcp and with lwIP reach Debian's kernel by ping, TCP and MQTT, by a switch that has of them what is
+/// in their channels only.
 fn guests_of_other_systems_reach_linux(on: On) {
     let outcome = run(on, "systems/network-guests.toml", Some("linux"));
     let passed = |name| &outcome.journal.vm(name).expect("the system has it").passed;
-    let wanted = ["net_ping", "net_tcp", "net_tcp_same"];
+    let wanted = [
+        "net_ping",
+        "net_tcp",
+        "net_tcp_same",
+        "mqtt_control",
+        "mqtt_broker",
+    ];
     assert_eq!(passed("linux")[..], wanted, "{}", explain(&outcome));
     assert_eq!(
         passed("rust")[..],
@@ -68,6 +74,8 @@ fn guests_of_other_systems_reach_linux(on: On) {
         "{}",
         explain(&outcome)
     );
+    let publishes = ["freertos-network"];
+    assert_eq!(passed("freertos")[..], publishes, "{}", explain(&outcome));
     assert_eq!(figure(&outcome, "rust", "echo_bytes"), 65536.0);
 }
 

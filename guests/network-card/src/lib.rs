@@ -3,7 +3,7 @@
 //!
 //! Queues and buffers are in memory that the device has, and which may be all that it has: frames are copied into and
 //! out of it. What the device writes there is checked before it is used, so that a card that misbehaves is
-//! [`Broken`] and harms no one.
+//! [`Broken`], and does no harm.
 //!
 //! ```ignore
 //! let mut card = Card::start(registers, memory)?;

@@ -1,5 +1,5 @@
-//! A split virtqueue (virtio 1.2, section 2.7) and its buffers: descriptor `n` is of buffer `n`, and each request is one
-//! buffer.
+//! A split virtqueue (virtio 1.2, section 2.7) and its buffers: descriptor `n` is of buffer `n`, and each request is
+//! one buffer.
 //!
 //! The protocol is Q1 of the device side (`virtio/src/queue.rs`): each side writes what it announces, and then, with
 //! release, the index of its ring, which the other one reads with acquire.
