@@ -1,6 +1,6 @@
 //! Devices that VMs emulate for others.
 
-use crate::harness::{On, explain, figure, on_both, root, run, run_text};
+use crate::harness::{On, explain, on_both, root, run, run_text};
 
 /// A driver uses a device that another VM emulates in every way; a fault of that VM is its own, and the driver goes on.
 fn an_access_is_a_call_of_another_vm(on: On) {
@@ -55,34 +55,9 @@ fn two_linux_guests_reach_each_other(on: On) {
     assert_eq!(right.failed, [], "{}", explain(&outcome));
 }
 
-/// Guests with smoltcp and with lwIP reach Debian's kernel by ping, TCP and MQTT, by a switch that has of them what is
-/// in their channels only.
-fn guests_of_other_systems_reach_linux(on: On) {
-    let outcome = run(on, "systems/network-guests.toml", Some("linux"));
-    let passed = |name| &outcome.journal.vm(name).expect("the system has it").passed;
-    let wanted = [
-        "net_ping",
-        "net_tcp",
-        "net_tcp_same",
-        "mqtt_control",
-        "mqtt_broker",
-    ];
-    assert_eq!(passed("linux")[..], wanted, "{}", explain(&outcome));
-    assert_eq!(
-        passed("rust")[..],
-        ["network-echo"],
-        "{}",
-        explain(&outcome)
-    );
-    let publishes = ["freertos-network"];
-    assert_eq!(passed("freertos")[..], publishes, "{}", explain(&outcome));
-    assert_eq!(figure(&outcome, "rust", "echo_bytes"), 65536.0);
-}
-
 on_both!(
     a_disk_outlives_the_vm_that_emulates_it,
     an_access_is_a_call_of_another_vm,
-    guests_of_other_systems_reach_linux,
     linux_has_a_disk_of_another_vm,
     two_linux_guests_reach_each_other
 );

@@ -35,6 +35,7 @@ use crate::artifacts::Artifacts;
 use crate::boot;
 use crate::image::Image;
 
+use super::kept::Kept;
 use super::machine::{self, End, Output, SEED};
 use super::script::Player;
 use super::session::Plan;
@@ -572,6 +573,8 @@ struct Run {
     written: Written,
     /// Where the frames go that network cards send.
     sent: Vec<(PathBuf, Sent)>,
+    /// Memory that is kept at the end.
+    kept: Vec<Kept>,
     /// Why the snapshot could not be written.
     snapshot_error: Option<String>,
 }
@@ -718,6 +721,7 @@ impl Run {
             is_stepped: false,
             written: Written::default(),
             sent,
+            kept: plan.kept.clone(),
             snapshot_error: None,
         })
     }
@@ -812,6 +816,12 @@ impl Run {
             .board
             .fabric()
             .map_or(Ok(()), |fabric| fabric.take_waves());
+        for kept in &self.kept {
+            let mut bytes = vec![0; kept.size];
+            if self.board.memory().read(kept.address, &mut bytes).is_ok() {
+                kept.put(bytes);
+            }
+        }
         let written = self
             .sent
             .iter()
