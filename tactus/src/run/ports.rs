@@ -332,6 +332,12 @@ mod tests {
         }
     }
 
+    /// What the fuzzer begins with.
+    #[test]
+    fn the_corpus_is_refused_or_read() {
+        crate::testing::each_file("fuzz/corpus/recorded_frames", try_recording);
+    }
+
     #[test]
     fn only_wanted_ports_are_recorded() {
         let frames: Vec<_> = (0..9).map(|number| frame(number, 60)).collect();
