@@ -82,6 +82,20 @@ fn a_card_that_starts_again_works_again() {
     assert_eq!(machine.receive(1), Some(frame(1, 0, 61, 2)));
 }
 
+/// The driver notices nothing of a device that begins another life, whatever it was at.
+#[test]
+fn a_device_that_restarts_goes_on() {
+    let mut machine = Machine::new();
+    for number in 0..100u8 {
+        let sent = frame(1, 0, 60 + usize::from(number), number);
+        assert_eq!(machine.cards[0].send(&sent), Ok(()));
+        machine.restart_device(usize::from(number % 3 == 0));
+        machine.cards[1].acknowledge().expect("sound");
+        machine.restart_device(usize::from(number % 2));
+        assert_eq!(machine.receive(1), Some(sent));
+    }
+}
+
 #[test]
 fn saved_devices_do_no_harm() {
     let corpus = concat!(

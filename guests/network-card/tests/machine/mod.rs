@@ -71,7 +71,17 @@ fn shared(here: usize) -> Shared {
 /// Two machines at a switch.
 pub struct Machine {
     pub cards: [Card<Bus>; 2],
-    places: [(usize, Bus); 2],
+    places: [Place; 2],
+    switch: &'static RefCell<Switch>,
+}
+
+/// A driver's memory, as it and its device have it, and the device.
+#[derive(Clone)]
+struct Place {
+    here: usize,
+    window: Window,
+    bus: Bus,
+    kept: Kept,
 }
 
 impl Machine {
@@ -91,11 +101,28 @@ impl Machine {
             assert!(switch.borrow_mut().add(number.into(), settings));
             let (here, window) = memory();
             let device = Device::new(switch, number.into());
-            let port = Port::new(device, window, Kept::default());
-            (here, Bus(Rc::new(RefCell::new(port))))
+            let kept = Kept::default();
+            let port = Port::new(device, window, kept.clone());
+            Place {
+                here,
+                window,
+                bus: Bus(Rc::new(RefCell::new(port))),
+                kept,
+            }
         });
         let cards = [0, 1].map(|number: usize| start(&places[number]));
-        Self { cards, places }
+        Self {
+            cards,
+            places,
+            switch,
+        }
+    }
+
+    /// A device begins another life, with the registers of the one before.
+    pub fn restart_device(&mut self, number: usize) {
+        let place = &self.places[number];
+        let device = Device::new(self.switch, number);
+        *place.bus.0.borrow_mut() = Port::new(device, place.window, place.kept.clone());
     }
 
     /// A driver begins again.
@@ -110,8 +137,8 @@ impl Machine {
     }
 }
 
-fn start((here, bus): &(usize, Bus)) -> Card<Bus> {
-    match Card::start(bus.clone(), shared(*here)) {
+fn start(place: &Place) -> Card<Bus> {
+    match Card::start(place.bus.clone(), shared(place.here)) {
         Ok(card) => card,
         Err((error, _)) => panic!("{error:?}"),
     }
@@ -141,7 +168,7 @@ impl Registers for Changed {
 /// Starts a card one of whose registers reads as something else.
 pub fn start_with(offset: usize, value: u32) -> Result<(), StartError> {
     let machine = Machine::new();
-    let (here, bus) = machine.places[0].clone();
+    let Place { here, bus, .. } = machine.places[0].clone();
     let changed = Changed { bus, offset, value };
     Card::start(changed, shared(here))
         .map(drop)
