@@ -16,9 +16,12 @@ locked() {
     awk -v set="$1" '$1 == set' "$lock_file"
 }
 
-# deb_name PACKAGE VERSION ARCHITECTURE: the package's file as apt calls it.
+# deb_name PACKAGE VERSION ARCHITECTURE: the package's file as apt calls it; of the architecture `source`, the archive
+# of a source package.
 deb_name() {
-    printf '%s_%s_%s.deb' "$1" "${2/:/%3a}" "$3"
+    local kind=deb
+    [ "$3" != source ] || kind=tar.xz
+    printf '%s_%s_%s.%s' "$1" "${2/:/%3a}" "$3" "$kind"
 }
 
 # has_hash FILE SIZE SHA256

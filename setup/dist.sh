@@ -45,6 +45,7 @@ fi
 cp -R docs/src "$tree/docs/src"
 setup/notices.py >"$tree/licences/THIRD-PARTY.md"
 cp guests/freertos/port/LICENSE-FreeRTOS.md "$tree/licences/"
+cp "$TACTUS_BUILD/lwip/COPYING" "$tree/licences/COPYING-lwIP"
 if [ -r /usr/share/doc/opensbi/copyright ]; then
     cp /usr/share/doc/opensbi/copyright "$tree/licences/OpenSBI"
 fi

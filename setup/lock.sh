@@ -70,7 +70,8 @@ debian_set() {
 while IFS= read -r line; do
     read -r set package version arch suite _ <<<"$line"
     case $set in
-    '' | '#'*) ;;
+    # Source packages are in no index that is read.
+    '' | '#'* | lwip) ;;
     debian) ! wants debian "$@" || continue ;;
     *)
         if wants "$set" "$@"; then

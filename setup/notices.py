@@ -23,6 +23,7 @@ OTHERS = """\
   `opensbi`, whose copyright file is `OpenSBI` in this folder.
 * **FreeRTOS kernel** and the port derived from it, in the guests `artifacts/freertos*`: MIT, `LICENSE-FreeRTOS.md` in this
   folder.
+* **lwIP**, in the guest `artifacts/freertos-network`: BSD-3-Clause; unchanged, its terms are `COPYING-lwIP` in this folder.
 * **Verilator's run-time library**, in the models `artifacts/*.so`: LGPL-3.0-only or Artistic-2.0. The models are made from
   the SystemVerilog in the project's folder `fabric/` by `fabric/flow.py model`, with Verilator as it is distributed.
 * **The Rust standard library**: MIT or Apache-2.0.

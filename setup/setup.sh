@@ -16,7 +16,7 @@
 #   scripts     package: ShellCheck                            lint of the shell scripts
 #   tests       packages: Chromium, Node.js, npm, gdb, ccache  tests of the report's page, of gdb, of the fabric
 #   debian      packages: e2fsprogs, an ssh client             the disk of Debian (setup/debian.sh), and logging in
-#   gcc         the guests' C compiler, by path                guests in C
+#   gcc         the guests' C compiler, and lwIP, by path      guests in C
 #   firmware    OpenSBI                                        every run
 #   linux       Debian's kernel and the initramfs              systems with Linux
 #   fabric      Yosys, nextpnr, cocotb, PeakRDL: 600 MB        lint, tests, proofs and synthesis of the fabric
@@ -123,6 +123,7 @@ if wants rust; then
     fetch_crates
 fi
 ! wants gcc || setup/compiler.sh
+! wants gcc || setup/lwip.sh
 ! wants rust || name_paths
 ! wants firmware || setup/firmware.sh
 ! wants linux || setup/linux.sh

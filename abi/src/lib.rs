@@ -7,6 +7,7 @@
 pub mod accelerator;
 pub mod bitstream;
 pub mod blob;
+pub mod capture;
 pub mod console;
 pub mod hypercall;
 pub mod interrupts;

@@ -1,6 +1,7 @@
 //! Compiles the FreeRTOS kernel (from the package `freertos-next`, unmodified), its port, the platform and the
 //! applications into one static library, and links the programs with `platform/link.ld`.
 
+mod compiler;
 #[path = "../toolchain.rs"]
 mod toolchain;
 
@@ -30,15 +31,6 @@ const REGISTERS: &str = "../../fabric/generated";
 /// The library for channels.
 const CHANNEL: &str = "../channel/c";
 
-/// One ABI for C and Rust: the target's, hard float. The ISA is named as in the specification of 2019 (before Zicsr
-/// was split off), as in the packaged compiler's libraries.
-const MACHINE: [&str; 4] = [
-    "-march=rv64gc",
-    "-mabi=lp64d",
-    "-misa-spec=2.2",
-    "-mcmodel=medany",
-];
-
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let target = env::var("TARGET").expect("cargo sets TARGET");
@@ -52,12 +44,7 @@ fn main() {
     );
 
     let mut ours = compiler(&kernel);
-    ours.flag("-Wall")
-        .flag("-Wextra")
-        .flag("-Wshadow")
-        .flag("-Wstrict-prototypes")
-        .flag("-Wmissing-prototypes")
-        .flag("-Werror");
+    compiler::strict(&mut ours);
     for folder in OURS {
         println!("cargo:rerun-if-changed={folder}");
         let mut sources = sources_in(Path::new(folder));
@@ -80,34 +67,10 @@ fn main() {
     println!("cargo:rustc-link-arg-bins=-T{}", script.display());
 }
 
-/// A compiler for this machine with the folders of headers.
+/// A compiler with all folders of headers.
 fn compiler(kernel: &Path) -> cc::Build {
-    let mut build = cc::Build::new();
-    build
-        .compiler(toolchain::cross("gcc"))
-        .archiver(toolchain::cross("ar"))
-        .no_default_flags(true)
-        .flags(MACHINE)
-        // The programs must not depend on the folder in which Cargo keeps the kernel's source.
-        .flag(format!(
-            "-fmacro-prefix-map={}=FreeRTOS-Kernel",
-            kernel.display()
-        ))
-        .flag("-std=gnu11")
-        .flag("-O2")
-        .flag("-g1")
-        .flag("-ffreestanding")
-        .flag("-fno-common")
-        .flag("-ffunction-sections")
-        .flag("-fdata-sections")
-        .flag("-fno-tree-loop-distribute-patterns")
-        .include("port")
-        .include("platform")
-        .include("platform/include")
-        .include(ABI)
-        .include(REGISTERS)
-        .include(CHANNEL)
-        .include(kernel.join("include"));
+    let mut build = compiler::of(kernel, Path::new(""));
+    build.include(ABI).include(REGISTERS).include(CHANNEL);
     build
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compiles the Linux guest's own programs: tactus-rt, tactus-ring, tactus-load, tactus-accelerator, tactus-io, and those
-# for real-time vCPUs; with `disk`, tactus-dma in place of these.
+# for real-time vCPUs; with `disk`, tactus-dma and tactus-mqtt in place of these.
 #
 # usage: programs.sh OUTPUT [disk]
 #
@@ -24,7 +24,9 @@ compile() {
 }
 
 if [ "${2-}" = disk ]; then
-    compile -s -Wl,--no-warn-rwx-segments -o "$output/tactus-dma" "$here/tactus-dma.c"
+    for name in tactus-dma tactus-mqtt; do
+        compile -s -Wl,--no-warn-rwx-segments -o "$output/$name" "$here/$name.c"
+    done
     exit
 fi
 

@@ -340,7 +340,7 @@ fn is_regular(option: &str, path: &Path) -> miette::Result<()> {
 }
 
 /// That a file can be written where an option says, as far as that is known before.
-fn can_be_written(option: &str, path: &Path) -> miette::Result<()> {
+pub(crate) fn can_be_written(option: &str, path: &Path) -> miette::Result<()> {
     let directory = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty())

@@ -366,6 +366,10 @@ pub struct RunArguments {
     /// Show the firmware's output and all records too
     #[arg(short, long, conflicts_with = "console")]
     pub verbose: bool,
+    /// Write what this VM sends and receives at the ports that it has of a switch, a VM with the image
+    /// `@virtio-switch`, with virtual times since reset (pcap); the newest 2 MiB of each switch; may be repeated
+    #[arg(long, value_name = "VM=FILE", value_parser = Wire::from_text)]
+    pub pcap: Vec<Wire>,
     /// Which PCI functions
     #[command(flatten)]
     pub functions: FunctionArguments,
@@ -375,6 +379,27 @@ pub struct RunArguments {
     /// Which board
     #[command(flatten)]
     pub board: BoardArguments,
+}
+
+/// A VM's ports of a switch, and the file for their frames.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wire {
+    /// The VM.
+    pub vm: String,
+    /// The file.
+    pub file: PathBuf,
+}
+
+impl Wire {
+    fn from_text(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((vm, file)) if !vm.is_empty() && !file.is_empty() => Ok(Self {
+                vm: vm.to_owned(),
+                file: file.into(),
+            }),
+            _ => Err("say VM=FILE, such as linux=linux.pcap".to_owned()),
+        }
+    }
 }
 
 impl RunArguments {

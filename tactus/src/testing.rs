@@ -489,6 +489,14 @@ pub fn each_file(directory: &str, mut run: impl FnMut(&[u8])) {
     assert!(files > 0, "{} is empty", directory.display());
 }
 
+/// Memory of a switch as the recording of frames, for `tactus run --pcap`.
+///
+/// # Panics
+/// It is neither refused nor read within its bounds.
+pub fn try_recording(bytes: &[u8]) {
+    crate::run::ports::try_recording(bytes);
+}
+
 /// A command program as text, and its words: what is assembled is assembled again from what it is read back as.
 pub fn try_timed_io(text: &str) {
     use crate::timed_io::{assemble, disassemble, read_words};

@@ -33,6 +33,7 @@ mod live;
 mod machine;
 mod manycore;
 mod modes;
+mod network;
 mod new;
 mod onchip;
 mod own_guests;

@@ -9,6 +9,7 @@
 //! | [`block`] | a block device | 5.2 |
 //! | [`disk`] | what is behind that: an image, and the blocks that were written | |
 //! | [`switch`] | a network switch, and the network cards of its ports | 5.1 |
+//! | [`capture`] | a recording of what its ports send and receive | |
 //!
 //! **A device touches its driver's memory only while the driver's access is served.** A driver's VM that ends and
 //! starts again so finds no device that goes on with what its predecessor asked for; and each driver pays, with its own
@@ -21,6 +22,7 @@
 #![cfg_attr(not(test), no_std)]
 
 pub mod block;
+pub mod capture;
 pub mod disk;
 pub mod memory;
 pub mod mmio;

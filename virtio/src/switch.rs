@@ -6,6 +6,7 @@
 
 use core::cell::RefCell;
 
+use crate::capture::Recorder;
 use crate::memory::Memory;
 use crate::mmio::{Device, Served};
 use crate::queue::{Buffer, Chain, Fault, Queue};
@@ -143,6 +144,8 @@ pub struct Switch {
     now: u64,
     /// Ports, as bits, that frames have come for since [`Switch::take_woken`], which had none.
     woken: u32,
+    /// What records frames, if anything does.
+    recorder: Option<Recorder>,
 }
 
 impl Switch {
@@ -155,7 +158,13 @@ impl Switch {
             table: [None; TABLE],
             now: 0,
             woken: 0,
+            recorder: None,
         }
+    }
+
+    /// Records from now on what its ports' drivers send, refused frames included, and receive.
+    pub fn record(&mut self, recorder: Recorder) {
+        self.recorder = Some(recorder);
     }
 
     /// Adds a port with that number. `false`: there is one, or one with the same address, or there can be none.
@@ -214,6 +223,9 @@ impl Switch {
 
     /// A port sends a frame.
     pub fn send(&mut self, number: usize, frame: &[u8]) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.record(number, self.now, frame);
+        }
         let is_sent = self.forward(number, frame);
         if let Some(Some(port)) = self.ports.get_mut(number) {
             let counter = if is_sent {
@@ -410,9 +422,14 @@ impl Device for Card<'_> {
         if !queue.peek(memory, &mut chain)? {
             return Ok(Served::default());
         }
-        let written = Self::receive(&switch.waiting[self.number][port.first], &chain, memory)?;
+        let frame = &switch.waiting[self.number][port.first];
+        let written = Self::receive(frame, &chain, memory)?;
         // Whatever the driver wants: it has looked why it was interrupted, and is told.
         queue.complete(memory, &chain, written)?;
+        if let Some(recorder) = &mut switch.recorder {
+            let bytes = &frame.bytes[..frame.length.into()];
+            recorder.record(self.number, switch.now, bytes);
+        }
         port.first = (port.first + 1) % WAITING_MAX;
         port.count -= 1;
         port.counters.received = port.counters.received.saturating_add(1);

@@ -3,16 +3,19 @@
 //!
 //! Boot arguments, for each port: `vlanN` (default 0) is its VLAN; `rateN` bytes in a second it may send, and `burstN`
 //! at once (default: no limit, 64 KiB). A port sends 1,000 frames for many in a second, and 32 at once.
+//! `capture=5` records what ports 0 and 2 send and receive, for `tactus run --pcap` (`tactus_abi::capture`).
 #![no_std]
 #![no_main]
 
 use core::cell::{RefCell, UnsafeCell};
 use core::sync::atomic::AtomicU64;
 
+use tactus_guest::abi::capture;
 use tactus_guest::call::{Message, Stack};
 use tactus_guest::channel::Channel;
 use tactus_guest::emulation::{self, Access, Reply};
 use tactus_guest::{devicetree, record, time};
+use tactus_virtio::capture::Recorder;
 use tactus_virtio::memory::Window;
 use tactus_virtio::mmio::{Port, WORDS};
 use tactus_virtio::switch::{Bucket, Card, PORTS, PortSettings, Switch};
@@ -65,7 +68,21 @@ fn main() {
         // SAFETY: no calls yet.
         unsafe { (*SERVICE.cards.get())[number] = card };
     }
+    match devicetree::number(capture::ARGUMENT, 0) {
+        0 => {}
+        ports => record_frames(ports as u32),
+    }
     emulation::run(serve, &STACK)
+}
+
+/// Records frames of these ports, as bits.
+fn record_frames(ports: u32) {
+    // SAFETY: it is the VM's memory, below its image, which nothing else uses.
+    let memory = unsafe { Window::new(capture::BASE as usize, capture::SIZE, 0) };
+    match Recorder::new(memory, ports) {
+        Some(recorder) => SERVICE.switch.borrow_mut().record(recorder),
+        None => record::give_up("a recording has another size"),
+    }
 }
 
 fn card(channel: Channel, number: usize) -> Option<NetworkCard> {

@@ -124,9 +124,20 @@ pub fn check_file(file: &Path, artifacts: &Artifacts) -> Verdict {
 
 /// The same on a machine with these PCI functions; `None`: they are not known.
 pub fn check_file_for(file: &Path, artifacts: &Artifacts, machine: Option<Slots>) -> Verdict {
+    check_changed(file, artifacts, machine, |_| ())
+}
+
+/// The same, after `change` changed the description, if it could be read.
+pub fn check_changed(
+    file: &Path,
+    artifacts: &Artifacts,
+    machine: Option<Slots>,
+    change: impl FnOnce(&mut Config),
+) -> Verdict {
     let mut read = Config::read(file);
     if let Ok((config, _)) = &mut read {
         config.machine = machine;
+        change(config);
     }
     verdict(file.to_string_lossy().into_owned(), read, artifacts)
 }

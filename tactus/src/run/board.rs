@@ -35,6 +35,7 @@ use crate::artifacts::Artifacts;
 use crate::boot;
 use crate::image::Image;
 
+use super::kept::Kept;
 use super::machine::{self, End, Output, SEED};
 use super::script::Player;
 use super::session::Plan;
@@ -576,6 +577,8 @@ struct Run {
     sent: Vec<(PathBuf, Sent)>,
     /// To the board of another run.
     cable: Option<Cable>,
+    /// Memory that is kept at the end.
+    kept: Vec<Kept>,
     /// Why the snapshot could not be written.
     snapshot_error: Option<String>,
 }
@@ -728,6 +731,7 @@ impl Run {
             written: Written::default(),
             sent,
             cable,
+            kept: plan.kept.clone(),
             snapshot_error: None,
         })
     }
@@ -824,6 +828,12 @@ impl Run {
             .board
             .fabric()
             .map_or(Ok(()), |fabric| fabric.take_waves());
+        for kept in &self.kept {
+            let mut bytes = vec![0; kept.size];
+            if self.board.memory().read(kept.address, &mut bytes).is_ok() {
+                kept.put(bytes);
+            }
+        }
         let written = self
             .sent
             .iter()

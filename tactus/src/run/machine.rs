@@ -105,6 +105,7 @@ pub fn start(plan: &Plan) -> Result<Box<dyn Machine>, Error> {
             &plan.launch,
             &plan.functions,
             plan.limit,
+            &plan.kept,
         )?),
         Platform::Board(options) => Box::new(board::Machine::start(plan, options)?),
     })

@@ -35,6 +35,7 @@ use board::{Marker, Options};
 use console::Framer;
 use heartbeat::Heartbeat;
 use machine::{Launch, Platform};
+use ports::Ports;
 use qemu::QEMU;
 use script::{Action, Script, Step, Typed};
 use session::{Ending, Outcome, Plan, Session, Verdict, Watcher};
@@ -49,7 +50,9 @@ pub mod ends;
 pub mod functions;
 pub(crate) mod heartbeat;
 pub mod journal;
+pub mod kept;
 pub mod machine;
+pub mod ports;
 pub mod pulses;
 pub mod qemu;
 pub mod record;
@@ -279,7 +282,10 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
     }
     let functions = arguments.functions.all();
     let machine = Some(functions.slots());
-    let verdict = check::check_file_for(&arguments.file, &Artifacts::chosen(), machine);
+    let mut ports = Ok(Ports::default());
+    let tell = |config: &mut Config| ports = Ports::of(&arguments.pcap, config);
+    let verdict = check::check_changed(&arguments.file, &Artifacts::chosen(), machine, tell);
+    let mut ports = ports?;
     if let Some(system) = &verdict.tiles {
         check::print_problems(&verdict.problems);
         return tiles::command(arguments, system);
@@ -287,6 +293,7 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
     let about = About::of(&arguments.file).planned(verdict.plan.as_ref());
     let boot = image::build_judged(verdict).and_then(Boot::of_image)?;
     let mut plan = boot.plan.clone();
+    plan.kept = ports.keep(&boot.image)?;
     // What is no file, is said here rather than by the machine.
     let images = functions.disks.iter().map(|disk| disk.image.as_path());
     boot::disks("--pci-disk", images)?;
@@ -352,6 +359,9 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
     };
     progress.finish_and_clear();
     let outcome = outcome?;
+    for remark in ports.write(&vms, boot.plan.timebase_hz)? {
+        eprintln!("warning: {remark}");
+    }
     if let Some(distrust) = outcome.distrust() {
         eprintln!("warning: {distrust}");
     }

@@ -3,6 +3,7 @@
 //! Virtual time is known from the serial line itself (`clock`), so that nothing here depends on how fast the host is.
 
 use std::io::{self, Read, Write};
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -11,11 +12,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use tempfile::NamedTempFile;
+
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::Error;
 use super::board::find_firmware;
 use super::functions::Functions;
+use super::kept::Kept;
 use super::machine::{self, End, Launch, Output, SEED};
 use crate::config::Nanoseconds;
 
@@ -39,6 +43,9 @@ const TURN_US: u32 = 10;
 /// The longest limit of virtual time: what `filter-buffer` can hold a packet for.
 pub const LIMIT_MAX: Nanoseconds = Nanoseconds(4_294_000_000_000);
 
+/// Where the machine's memory begins.
+const MEMORY: u64 = 0x8000_0000;
+
 /// Bytes read at once.
 const CHUNK: usize = 64 * 1024;
 /// Chunks read and not yet taken. When they are all full, QEMU's pipe fills and the guest's UART waits.
@@ -51,15 +58,31 @@ const MESSAGES_MAX: usize = 16 * 1024;
 
 /// The command line. One instruction takes one virtual nanosecond and waiting takes no host time,
 /// so that a run repeats exactly (`docs/src/reference/running.md`).
-fn command(launch: &Launch, functions: &Functions, clock: &Clock, firmware: &Path) -> Command {
+///
+/// `memory`: the file that is the machine's memory, where it has one.
+fn command(
+    launch: &Launch,
+    functions: &Functions,
+    clock: &Clock,
+    firmware: &Path,
+    memory: Option<&Path>,
+) -> Command {
     let mut command = Command::new(QEMU);
-    let machine = if functions.is_empty() || functions.direct {
+    let mut machine = String::from(if functions.is_empty() || functions.direct {
         "virt"
     } else {
         "virt,iommu-sys=on"
-    };
+    });
+    if let Some(file) = memory {
+        machine += ",memory-backend=ram";
+        let size = launch.memory_bytes >> 20;
+        command.arg("-object").arg(format!(
+            "memory-backend-file,id=ram,size={size}M,share=on,mem-path={}",
+            file.display()
+        ));
+    }
     command
-        .args(["-M", machine, "-cpu", "rv64,h=true"])
+        .args(["-M", &machine, "-cpu", "rv64,h=true"])
         .arg("-smp")
         .arg(launch.harts.to_string())
         .arg("-m")
@@ -105,6 +128,8 @@ pub struct Machine {
     collector: Option<JoinHandle<()>>,
     /// Of a machine with which [`Machine::start`] has begun.
     clock: Option<Clock>,
+    /// What is kept of its memory, and the file that it is.
+    kept: Option<(Vec<Kept>, NamedTempFile)>,
 }
 
 impl Machine {
@@ -114,6 +139,7 @@ impl Machine {
         launch: &Launch,
         functions: &Functions,
         limit: Option<Nanoseconds>,
+        kept: &[Kept],
     ) -> Result<Self, Error> {
         if let Some(reason) = functions.unfit_for_qemu() {
             return Err(Error::Functions(reason.to_owned()));
@@ -125,8 +151,16 @@ impl Machine {
             return Err(Error::QemuIgnoresMpv);
         }
         let clock = Clock::new(limit).map_err(Error::Start)?;
-        let mut machine = Self::spawn(command(launch, functions, &clock, &find_firmware()?))?;
+        let memory = if kept.is_empty() {
+            None
+        } else {
+            Some(NamedTempFile::with_prefix("tactus-").map_err(Error::Start)?)
+        };
+        let file = memory.as_ref().map(NamedTempFile::path);
+        let command = command(launch, functions, &clock, &find_firmware()?, file);
+        let mut machine = Self::spawn(command)?;
         machine.clock = Some(clock.started());
+        machine.kept = memory.map(|file| (kept.to_vec(), file));
         Ok(machine)
     }
 
@@ -172,6 +206,7 @@ impl Machine {
             messages,
             collector,
             clock: None,
+            kept: None,
         })
     }
 
@@ -258,6 +293,19 @@ impl machine::Machine for Machine {
     }
 
     fn finish(&mut self) -> Option<super::board::Facts> {
+        if let Some((kept, file)) = self.kept.take() {
+            // Fails only when it has ended already.
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+            for kept in kept {
+                let mut bytes = vec![0; kept.size];
+                let offset = kept.address.checked_sub(MEMORY);
+                let read = offset.map(|offset| file.as_file().read_exact_at(&mut bytes, offset));
+                if matches!(read, Some(Ok(()))) {
+                    kept.put(bytes);
+                }
+            }
+        }
         None
     }
 }

@@ -10,6 +10,7 @@ use super::board::{self, storms::Watched};
 use super::console::{Carriage, Consoles, Line, Piece, Source};
 use super::functions::Functions;
 use super::journal::{Failure, Journal, Seen};
+use super::kept::Kept;
 use super::machine::{self, End, Launch, Machine, Output, Platform};
 use super::pulses::{self, Exactness};
 use super::record::LogRecord;
@@ -48,6 +49,8 @@ pub struct Plan {
     pub storms: Watched,
     /// The machine's PCI functions.
     pub functions: Functions,
+    /// Memory that the machine keeps at its end.
+    pub kept: Vec<Kept>,
     /// Index of the VM that the run ends with.
     pub until: Option<usize>,
     /// Virtual time since reset after which the run ends.
@@ -72,6 +75,7 @@ impl Plan {
             line: ConsoleLine::default(),
             storms: Watched::default(),
             functions: Functions::default(),
+            kept: Vec::new(),
             until: None,
             limit: None,
             host_limit: None,
