@@ -1,5 +1,5 @@
 // The design with coprocessors: the interfaces, regions and pages of the design `accelerators`,
-// with other tasks: checksums, digests and ciphers, whose blocks depend on those before.
+// with other tasks: checksums, digests, ciphers and images, whose blocks depend on those before.
 //
 // Interrupt lines: 0 the region monitor; 1 the configuration port; 2 to 4 the regions; 5 an
 // interface has faults; 6 the region allocator; from 8 on the interfaces. The
@@ -111,17 +111,18 @@ module coprocessors_design import fabric_pkg::*; (
 
   logic rests;
 
-  typedef task_e [2:0] fits_t;
-  localparam int unsigned  Tasks [Regions] = '{1, 3, 2};
-  localparam fits_t        Fits [Regions]  = '{{Crc32, Crc32, Crc32}, {Aes, Sha256, Crc32},
-                                               {Aes, Aes, Sha256}};
+  typedef task_e [3:0] fits_t;
+  localparam int unsigned  Tasks [Regions] = '{1, 4, 3};
+  localparam fits_t        Fits [Regions]  = '{{Crc32, Crc32, Crc32, Crc32},
+                                               {Convolution, Aes, Sha256, Crc32},
+                                               {Convolution, Convolution, Aes, Sha256}};
 
   // Numbers are the lowest three bits.
-  typedef logic [2:0][7:0] numbers_t;
+  typedef logic [3:0][7:0] numbers_t;
 
   function automatic numbers_t numbers_of(fits_t fits);
     numbers_t numbers;
-    for (int unsigned i = 0; i < 3; i++) numbers[i] = 8'(fits[i]) & 8'd7;
+    for (int unsigned i = 0; i < 4; i++) numbers[i] = 8'(fits[i]) & 8'd7;
     return numbers;
   endfunction
 

@@ -47,8 +47,10 @@ module coprocessors_task #(
     `COPROCESSORS_TASK(hw_task_crc32)
   end else if (TASK == Sha256) begin : gen_sha256
     `COPROCESSORS_TASK(hw_task_sha256)
-  end else begin : gen_aes
+  end else if (TASK == Aes) begin : gen_aes
     `COPROCESSORS_TASK(hw_task_aes)
+  end else begin : gen_convolution
+    `COPROCESSORS_TASK(hw_task_convolution)
   end
 
 `undef COPROCESSORS_TASK

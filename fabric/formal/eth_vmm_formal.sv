@@ -140,6 +140,7 @@ module eth_vmm_formal
     if (rst_ni && began_q) begin
       states: assert (dut.state_q <= Respond);
       one: assert (bus.busy_q == (dut.state_q != Idle));
+      never_suspends: assert (dut.status_q != Suspended);
       if (framing_q) begin
         counts: assert (dut.rx_count_q == count_q);
         matched: assert ((!dut.match_q[0] || same_so_far(to_q, count_q, mac[0]))

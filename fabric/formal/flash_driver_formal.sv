@@ -1,7 +1,8 @@
 // The flash's driver, whatever is asked of it, written and answered: each command is one selection
 // of the part with as many clocks as it has, in mode 0, in its time; the lines are driven for what
 // goes out and no longer; no byte is written that was not there, and none that was read is lost;
-// and a part that expects an address, or may, is told otherwise before it gets an opcode.
+// and a part that expects an address, or may, is told otherwise before it gets an opcode. A read
+// that is cut ends with a whole byte, which is said to be its last.
 module flash_driver_formal
   import flash_pkg::*;
 #(
@@ -16,10 +17,11 @@ module flash_driver_formal
   input logic        write_valid,
   input logic [7:0]  write_data,
   input logic        read_ready,
+  input logic        cut,
   input logic [3:0]  from_part
 );
 
-  logic       ready, write_ready, read_valid, cs_n, sck;
+  logic       ready, write_ready, read_valid, read_cut, cs_n, sck;
   logic [3:0] io, drives;
   logic [7:0] read_data;
   command_e   command;
@@ -31,11 +33,12 @@ module flash_driver_formal
     .address_i(address), .bytes_i(bytes),
     .write_valid_i(write_valid), .write_ready_o(write_ready), .write_data_i(write_data),
     .read_valid_o(read_valid), .read_ready_i(read_ready), .read_data_o(read_data),
+    .cut_i(cut), .read_cut_o(read_cut),
     .cs_no(cs_n), .sck_o(sck), .io_o(io), .io_oe_o(drives), .io_i(from_part)
   );
 
   logic        began_q = 1'b0;
-  logic        cs_n_q, sck_q, read_valid_q, read_ready_q;
+  logic        cs_n_q, sck_q, read_valid_q, read_ready_q, read_cut_q, cut_q;
   logic [3:0]  io_q, drives_q;
   logic [7:0]  read_data_q;
   // Of a selection: its clocks, and bytes to write; clocks so far, bytes written so far; cycles
@@ -50,6 +53,15 @@ module flash_driver_formal
   logic        rests;
   // Clocks that are over; the one that is under way or next, in a selection with an opcode.
   logic [11:0] over, clock;
+
+  // The read has just ended with a byte of its data, of which more were asked for.
+  logic        was_cut;
+  assign was_cut = fast_q && cut_q && read_valid && read_cut && !bits_q[0]
+                   && clock > 12'd20 && bits_q < total_q;
+
+  // A byte that was not there in the cycle before.
+  logic        comes, comes_q;
+  assign comes = read_valid && (!read_valid_q || read_ready_q);
 
   assign rests = (write_ready && !write_valid) || (read_valid && !read_ready);
   assign over  = bits_q - 12'(sck && sck_q);
@@ -75,6 +87,9 @@ module flash_driver_formal
     read_valid_q <= read_valid;
     read_ready_q <= read_ready;
     read_data_q  <= read_data;
+    read_cut_q   <= read_cut;
+    cut_q        <= cut;
+    comes_q      <= comes && rst_ni;
     if (!rst_ni) begin
       total_q      <= 12'd8;
       to_write_q   <= '0;
@@ -122,13 +137,18 @@ module flash_driver_formal
     if (rst_ni) begin
       if (cs_n) low_at_rest: assert (!sck);
       if (sck && !sck_q) still: assert (io == io_q && drives == drives_q);
-      if (cs_n && !cs_n_q && began_q) whole: assert (bits_q == total_q);
+      if (cs_n && !cs_n_q && began_q) whole: assert (bits_q == total_q || was_cut);
+      if (comes && read_cut)
+        cut_told: assert (cs_n && !cs_n_q && was_cut);
+      if (fast_q && comes && cut_q && bits_q < total_q)
+        cut_done: assert (read_cut);
+      if (comes_q && read_ready_q) apart: assert (!read_valid);
       if (cs_n && !cs_n_q && began_q) all_written: assert (written_q == to_write_q);
       if (!cs_n && cs_n_q) deselected: assert (high_q == 3'(Gap));
       if (sck && !sck_q)
         byte_there: assert (bits_q < total_q - ((to_write_q - written_q) << 3));
       if (read_valid_q && !read_ready_q)
-        read_stays: assert (read_valid && read_data == read_data_q);
+        read_stays: assert (read_valid && read_data == read_data_q && read_cut == read_cut_q);
       if (cs_n && !cs_n_q && began_q) in_time: assert (run_q <= total_q << 1);
       soon: assert (waits_q <= 3'(Gap + 1));
       if (valid && ready)
@@ -160,7 +180,7 @@ module flash_driver_formal
                                    && written_q == '0 && run_q == '0 && !fast_q && !goes_on_q
                                    && known_q == dut.known_q
                                    && continuous_q == dut.continuous_q);
-        else ended: assert (dut.state_q == Deselect && bits_q == total_q
+        else ended: assert (dut.state_q == Deselect && (bits_q == total_q || was_cut)
                             && written_q == to_write_q && run_q <= total_q << 1);
         rest: assert (32'(dut.timer_q) < Gap && (dut.state_q == Deselect
                       ? cs_n_q == 1'b0 ? dut.timer_q == 2'(Gap - 1)

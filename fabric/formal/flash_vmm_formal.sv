@@ -2,7 +2,9 @@
 // read outside of the area of the port that asks, and nothing changed outside of it or without
 // right; each change is enabled; each request is answered once, with what was asked for. What is
 // kept for a port is in one page, and goes on without a gap; if it is in its area, it is programmed
-// before anything else is done for the port, and before an answer unless more is to follow.
+// before anything else is done for the port, and before an answer unless more is to follow. When it
+// is to yield, a Read ends within five bytes, between words; a Write goes on behind the words that
+// were taken.
 module flash_vmm_formal
   import io_pkg::*;
 #(
@@ -22,11 +24,13 @@ module flash_vmm_formal
   input logic              driver_ready,
   input logic              write_ready,
   input logic              read_valid,
-  input logic [7:0]        read_data
+  input logic [7:0]        read_data,
+  input logic              yields,
+  input logic              read_cut
 );
 
   request_t    request;
-  logic        request_ready, in_ready, out_valid, response_valid, driver_valid, write_valid;
+  logic        request_ready, in_ready, out_valid, response_valid, driver_valid, write_valid, cut;
   logic [31:0] out_data;
   response_t   response;
   logic [23:0] address;
@@ -44,14 +48,14 @@ module flash_vmm_formal
     .request_valid_i(request_valid), .request_ready_o(request_ready), .request_i(request),
     .in_valid_i(in_valid), .in_ready_o(in_ready), .in_data_i(in_data),
     .out_valid_o(out_valid), .out_data_o(out_data),
-    .response_valid_o(response_valid), .response_o(response),
+    .response_valid_o(response_valid), .response_o(response), .yield_i(yields),
     .driver_valid_o(driver_valid), .driver_ready_i(driver_ready), .driver_command_o(command),
     .driver_address_o(address), .driver_bytes_o(bytes),
     .write_valid_o(write_valid), .write_ready_i(write_ready), .write_data_o(write_data),
-    .read_valid_i(read_valid), .read_data_i(read_data)
+    .read_valid_i(read_valid), .read_data_i(read_data), .cut_o(cut), .read_cut_i(read_cut)
   );
 
-  io_vmm_props #(.VMM_PROVED(1'b1), .PORTS(2)) bus (
+  io_vmm_props #(.VMM_PROVED(1'b1), .PORTS(2), .PREEMPTIBLE(1'b1)) bus (
     .clk_i, .rst_ni, .request_valid, .request_ready, .request, .in_valid, .in_ready, .out_valid,
     .response_valid, .response
   );
@@ -60,6 +64,12 @@ module flash_vmm_formal
   logic              port_q, enabled_q, more_q;
   // The part may be busy; it was asked whether it is.
   logic              pending_q, asked_q;
+  // It was told to yield since the request was taken; the last read may be cut; a byte came.
+  logic              told_q, cut_q, came_q;
+  // The driver reads; bytes that it has read, and those since it has to be cut.
+  logic              reading_q;
+  logic [10:0]       read_q;
+  logic [3:0]        late_q;
   logic [1:0][W-13:0] first_q;
   logic [1:0][W-12:0] sectors_q;
   logic [1:0]        writable_q;
@@ -85,7 +95,21 @@ module flash_vmm_formal
       more_q    <= 1'b0;
       pending_q <= 1'b0;
       asked_q   <= 1'b0;
+      told_q    <= 1'b0;
+      cut_q     <= 1'b0;
+      came_q    <= 1'b0;
+      reading_q <= 1'b0;
+      read_q    <= '0;
+      late_q    <= '0;
     end else begin
+      told_q    <= (yields || told_q) && !request_ready;
+      cut_q     <= cut;
+      came_q    <= read_valid;
+      reading_q <= (reading_q && !response_valid)
+                   || (driver_valid && driver_ready && command == flash_pkg::Read);
+      read_q    <= !reading_q ? '0 : read_q + 11'(read_valid);
+      late_q    <= !(yields && reading_q && bus.busy_q) ? '0
+                   : late_q + 4'(read_valid && late_q != '1);
       if (request_valid && request_ready) begin
         port_q <= request.port[0];
         more_q <= request.op == Write && request.addr[31];
@@ -107,6 +131,13 @@ module flash_vmm_formal
                                              == {area_first, area_sectors, area_writable});
 
     if (rst_ni && began_q) begin
+      // The driver.
+      bytes_apart: assume (!(read_valid && came_q));
+      cut_once: assume (!(read_valid && read_cut) || cut_q);
+      cuts: assume (!(read_valid && cut_q) || read_cut || !reading_q
+                    || read_q + 11'd1 >= bus.length_q);
+
+      if (response_valid && response.status == Suspended) suspends_when_told: assert (told_q);
       if (driver_valid && (changes || command == flash_pkg::Read))
         in_bounds: assert (25'(address) >= from && last <= behind);
       if (driver_valid && changes) may_change: assert (area_writable[port_q]);
@@ -118,6 +149,8 @@ module flash_vmm_formal
       erased: cover (driver_valid && command == flash_pkg::EraseSector && port_q);
       second_page: cover (driver_valid && command == flash_pkg::Program && address[7:0] == '0);
       answered: cover (response_valid && response.status == Done && response.length != '0);
+      suspended_read: cover (response_valid && response.status == Suspended && bus.op_q == Read);
+      suspended_write: cover (response_valid && response.status == Suspended && bus.op_q == Write);
     end
   end
 
@@ -136,6 +169,17 @@ module flash_vmm_formal
   assign asked_end = 33'({dut.asked_q[31:1], dut.asked_q[0] && !dut.erases})
                      + (!dut.erases ? 33'(dut.length_q) : dut.block ? 33'h10000 : 33'h01000);
 
+  // Words of a Write that were taken; bytes of these that are not in the page.
+  logic [8:0]   taken;
+  logic [4:0]   unpacked;
+  // Where a Write begins.
+  logic [W-1:0] base;
+  logic         suspends;
+  assign taken    = 9'((12'(dut.length_q) + 12'd3) >> 2) - bus.in_left_q;
+  assign unpacked = 5'(dut.u_unpack.left_q) + {2'b00, dut.u_unpack.next_valid_q, 2'b00};
+  assign base     = {dut.first_q, 12'h000} + W'({dut.asked_q[31:1], dut.asked_q[0] && !dut.erases});
+  assign suspends = under_way && dut.status_q == Suspended;
+
   // What each port was left with: by its own requests alone.
   logic [1:0] left_q;
   logic [1:0][W+7:0] left_kept_q;
@@ -143,6 +187,7 @@ module flash_vmm_formal
   always_ff @(posedge clk_i) begin
     if (BOOTED && !began_q) booted_before: assume (dut.state_q == Idle && !dut.booting_q
       && dut.works_q && !dut.pending_q && !pending_q && dut.keeps_q == '0 && left_q == '0
+      && !reading_q && !told_q && !cut_q && read_q == '0 && late_q == '0
       && !bus.busy_q && !dut.u_pack.valid_q && dut.u_pack.place_q == '0
       && !dut.u_unpack.next_valid_q && dut.u_unpack.left_q == '0);
   end
@@ -169,7 +214,36 @@ module flash_vmm_formal
       kept_in_page: assert (in_page_kept == '1);
       one: assert (bus.busy_q == under_way);
       same_port: assert (!under_way || dut.port_q == port_q);
-      same_more: assert (!under_way || dut.more_q == more_q);
+      same_more: assert (!under_way || dut.more_q == (more_q || (suspends && dut.op_q == Write)));
+      suspends_told: assert (!suspends || told_q);
+      yields_told: assert (!(under_way && dut.yield_q) || told_q || dut.state_q == Measure);
+      none_unpacked: assert (bus.busy_q || unpacked == '0);
+      if (under_way && dut.op_q == Write) begin
+        some_taken: assert (bus.in_left_q <= 9'((12'(dut.length_q) + 12'd3) >> 2)
+                            && dut.u_unpack.left_q <= 3'd4);
+        if (suspends) begin
+          some_stay: assert (bus.in_left_q != '0 && unpacked == '0
+                             && (dut.state_q == Plan || dut.state_q == Respond));
+          continues: assert (dut.left_q == '0 && dut.addr_q == base + W'({taken, 2'b00})
+                             && (dut.fill_q == '0 || dut.joins_q));
+        end else if (dut.state_q != Respond) begin
+          all_unpacked: assert (12'(dut.length_q) - 12'(dut.left_q) + 12'(unpacked)
+                                == {1'b0, taken, 2'b00});
+          if (checked) so_far: assert (dut.addr_q == base + W'(dut.length_q - dut.left_q));
+        end
+      end
+      if (suspends) no_erasure: assert (dut.op_q != Control);
+      if (dut.state_q == Measure || dut.state_q == Check) no_status: assert (dut.status_q == Done);
+      reads_once: assert (reading_q == (under_way && dut.op_q == Read
+                                        && (dut.state_q == Take || (dut.state_q == Respond
+                                            && dut.left_q != dut.length_q))));
+      if (dut.state_q == Take) read_so_far: assert (read_q == dut.length_q - dut.left_q);
+      if (dut.state_q == Take) some_left: assert (dut.left_q != '0);
+      cut_told: assert (cut_q == (dut.state_q == Take && cut_q));
+      if (dut.state_q == Take && cut_q) cut_where: assert (2'(read_q) == 2'd3);
+      soon: assert (late_q <= 4'd5);
+      if (dut.state_q == Take && late_q != '0)
+        soon_so_far: assert (late_q <= 4'(2'(read_q)) + 4'd1);
       no_less_pending: assert (!pending_q || dut.pending_q);
       if (dut.state_q == Answer) asks: assert (asked_q);
       if (dut.booting_q) boots: assert (dut.state_q == Ask || dut.state_q == Answer
@@ -242,7 +316,7 @@ module flash_vmm_formal
         end
         if (dut.state_q == Change) may: assert (enabled_q);
         if (dut.state_q == Settle) told: assert (dut.fill_q == '0 && dut.pending_q);
-        fine: assert (dut.status_q == Done);
+        fine: assert (dut.status_q == Done || (suspends && dut.op_q == Write));
       end
       if (driver_valid && command != flash_pkg::Program
           && (command == flash_pkg::Read || changes))
@@ -254,7 +328,11 @@ module flash_vmm_formal
         else none_left: assert (dut.fill_q == '0 && !dut.pending_q);
       end
       if (dut.state_q == Respond && dut.op_q == Read) begin
-        if (dut.status_q == Done) all_came: assert (11'(bus.out_words_q)
+        if (suspends) words_came: assert (dut.left_q != '0 && dut.left_q < dut.length_q
+          && 2'(dut.length_q - dut.left_q) == '0 && dut.u_pack.place_q == '0
+          && 11'(bus.out_words_q) + 11'(dut.u_pack.valid_q)
+             == (dut.length_q - dut.left_q) >> 2);
+        else if (dut.status_q == Done) all_came: assert (11'(bus.out_words_q)
           + 11'(dut.u_pack.valid_q) == 11'((12'(dut.length_q) + 12'd3) >> 2)
           && dut.u_pack.place_q == '0);
         else none_came: assert (!dut.u_pack.valid_q && dut.u_pack.place_q == '0);

@@ -7,8 +7,10 @@
 module io_vmm_props
   import io_pkg::*;
 #(
-  parameter bit          VMM_PROVED = 1'b1,
-  parameter int unsigned PORTS      = 4
+  parameter bit          VMM_PROVED  = 1'b1,
+  parameter int unsigned PORTS       = 4,
+  // It can suspend a request.
+  parameter bit          PREEMPTIBLE = 1'b0
 ) (
   input logic        clk_i,
   input logic        rst_ni,
@@ -74,6 +76,11 @@ module io_vmm_props
             && out_words <= words(length_q)))
   `PROPERTY(VMM_PROVED, response_words, !response_valid || response.status != Done
             || out_words == words(response.length))
+  // Words are left of a request that is suspended.
+  `PROPERTY(VMM_PROVED, response_suspended, !response_valid || response.status != Suspended
+            || (PREEMPTIBLE && op_q != Control
+                && (op_q == Read ? out_words < words(length_q)
+                                 : in_left_q > words_t'(in_valid && in_ready))))
   `PROPERTY(VMM_PROVED, response_length, !response_valid || response.length == '0
             || (op_q == Read && response.status == Done && response.length <= length_q))
 

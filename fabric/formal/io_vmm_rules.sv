@@ -14,7 +14,9 @@ module io_vmm_rules
   parameter bit          HYPERVISOR_PROVED   = 1'b1,
   parameter int unsigned PORTS               = 64,
   parameter int unsigned RESPONSE_CYCLES_MAX = 100,
-  parameter int unsigned READY_CYCLES_MAX    = 4
+  parameter int unsigned READY_CYCLES_MAX    = 4,
+  // It can suspend a request.
+  parameter bit          PREEMPTIBLE         = 1'b0
 ) (
   input logic        clk_i,
   input logic        rst_ni,
@@ -89,6 +91,11 @@ module io_vmm_rules
                 && words(response.length) == out_q + 10'(out_valid)))
   `PROPERTY(VMM_PROVED, done_right, !response_valid || response.status != Done
             || request_q.op != Read || words(response.length) == out_q + 10'(out_valid))
+  // Words are left of a request that is suspended.
+  `PROPERTY(VMM_PROVED, suspended_right, !response_valid || response.status != Suspended
+            || (PREEMPTIBLE && request_q.op != Control
+                && (request_q.op == Read ? out_q + 10'(out_valid) < words(request_q.length)
+                                         : in_q > 10'(in_valid && in_ready))))
   `PROPERTY(VMM_PROVED, no_own_refusal, !response_valid
             || (response.status != Malformed && response.status != NoDevice
                 && response.status != Denied))

@@ -75,6 +75,7 @@ module vga_vmm_formal
       states: assert (dut.state_q <= Respond);
       one: assert (bus.busy_q == (dut.state_q != Idle));
       no_words: assert (bus.out_words_q == '0);
+      never_suspends: assert (dut.status_q != Suspended);
       if (bus.busy_q) begin
         same: assert (dut.op_q == bus.op_q && dut.op_q != Reserved);
         same_window: assert (dut.corner_x_q == from_x[port_q] && dut.corner_y_q == from_y[port_q]

@@ -12,6 +12,9 @@
 // A command's are its opcode, but of a Read that goes on from the last one, its address, of a Read
 // three more, and data; DESELECT_CYCLES + 1 come behind, unless a byte to write comes late or a
 // byte that was read is not taken: then the clock rests, for as long as it takes.
+//
+// A Read can be cut: it ends with the byte that comes while cut_i is up, if there is another one
+// behind that.
 module flash_driver
   import flash_pkg::*;
 #(
@@ -36,6 +39,9 @@ module flash_driver
   output logic        read_valid_o,
   input  logic        read_ready_i,
   output logic [7:0]  read_data_o,
+  // The read ends with this byte. It is the last one, as the read was cut.
+  input  logic        cut_i,
+  output logic        read_cut_o,
 
   output logic        cs_no,
   output logic        sck_o,
@@ -84,7 +90,7 @@ module flash_driver
   logic [31:0] header;
   logic [2:0]  header_bytes;
   logic        reads, fast, leaves, goes_on, last_bit, full, rise, fall, byte_end, header_next;
-  logic        data_next, want;
+  logic        data_next, data_cut, want;
   logic [15:0] data_bytes;
 
   assign leaves  = !known_q || (continuous_q && !fast);
@@ -158,6 +164,7 @@ module flash_driver
   assign byte_end    = fall && last_bit;
   assign header_next = header_left_q != '0;
   assign data_next   = data_left_q != '0;
+  assign data_cut    = fast_q && in_data_q && data_next && cut_i;
   assign want        = (byte_end && !header_next && data_next && !reads_q) || state_q == Wait;
 
   assign write_ready_o = want;
@@ -216,13 +223,14 @@ module flash_driver
             if (reads_q && in_data_q) read_valid_q <= 1'b1;
             if (header_next) begin
               header_left_q <= header_left_q - 1'b1;
-            end else if (data_next) begin
+            end else if (data_next && !data_cut) begin
               in_data_q <= 1'b1;
               if (reads_q || write_valid_i) data_left_q <= data_left_q - 1'b1;
               else state_q <= Wait;
             end else begin
-              state_q <= Deselect;
-              timer_q <= timer_t'(DESELECT_CYCLES - 1);
+              state_q     <= Deselect;
+              timer_q     <= timer_t'(DESELECT_CYCLES - 1);
+              data_left_q <= '0;
             end
           end
         end
@@ -243,7 +251,10 @@ module flash_driver
     end else if (fall) begin
       shift_q  <= shifted;
     end
-    if (byte_end && reads_q && in_data_q) read_q <= shifted;
+    if (byte_end && reads_q && in_data_q) begin
+      read_q     <= shifted;
+      read_cut_o <= data_cut;
+    end
   end
 
   assign read_valid_o = read_valid_q;

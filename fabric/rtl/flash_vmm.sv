@@ -13,6 +13,9 @@
 // part that has another identification, or cannot be told to use four lines, or is late once, is
 // not used any more, and what is kept is lost: everything is answered with DeviceFailed until
 // reset.
+// When it has to yield, a Read ends with a word, and a Write with the words that it has, as if it
+// were said that more is to follow: both are Suspended, unless they end there. What is left is
+// asked for as a request of its own.
 // docs/src/reference/io-devices.md has the times.
 module flash_vmm
   import io_pkg::*;
@@ -45,8 +48,11 @@ module flash_vmm
   output logic [31:0] out_data_o,
   output logic        response_valid_o,
   output response_t   response_o,
+  // A request of a higher priority waits.
+  input  logic        yield_i,
 
-  // To the driver; what is read is taken at once.
+  // To the driver; what is read is taken at once. Where cut_o was up before, the read may have
+  // ended with that byte.
   output logic                driver_valid_o,
   input  logic                driver_ready_i,
   output flash_pkg::command_e driver_command_o,
@@ -56,7 +62,9 @@ module flash_vmm
   input  logic                write_ready_i,
   output logic [7:0]          write_data_o,
   input  logic                read_valid_i,
-  input  logic [7:0]          read_data_i
+  input  logic [7:0]          read_data_i,
+  output logic                cut_o,
+  input  logic                read_cut_i
 );
 
   typedef logic [ADDR_WIDTH-1:0]  address_t;
@@ -127,6 +135,7 @@ module flash_vmm
   logic    erases, block, last, byte_valid, more;
   logic [7:0] data, place_q;
   logic    some, joins, joins_q, programs, fills, write_taken;
+  logic    yield_q, suspends, unpack_ready;
   logic [1:0] settled_q;
 
   assign erases = op_q == Control;
@@ -191,8 +200,16 @@ module flash_vmm
     endcase
   end
 
+  // No word is taken that would be lost. A Write is suspended when all that were are in the page.
+  assign in_ready_o = unpack_ready && !yield_q && status_q != Suspended;
+  assign suspends   = yield_q && unpack_ready && !byte_valid;
+
+  // A Read is cut behind the byte that ends a word, if that is still to come.
+  assign cut_o = yield_q && state_q == Take && 2'(length_q - left_q) == 2'd3 && !read_valid_i;
+
   io_unpack u_unpack (
-    .clk_i, .rst_ni, .clear_i(response_valid_o), .in_valid_i, .in_ready_o, .in_data_i,
+    .clk_i, .rst_ni, .clear_i(response_valid_o),
+    .in_valid_i(in_valid_i && in_ready_o), .in_ready_o(unpack_ready), .in_data_i,
     .byte_valid_o(byte_valid), .byte_ready_i(state_q == Fill), .byte_o(data)
   );
 
@@ -234,7 +251,9 @@ module flash_vmm
       pending_q <= 1'b1;
       erasing_q <= 1'b0;
       settled_q <= '0;
+      yield_q   <= 1'b0;
     end else begin
+      yield_q   <= yield_i;
       settled_q <= state_q == Settle && !write_taken ? {settled_q[0], 1'b1} : '0;
       if (timer_q != '0) timer_q <= timer_q - 1'b1;
 
@@ -246,6 +265,7 @@ module flash_vmm
             asked_q  <= asked;
             more_q   <= more;
             left_q   <= request_i.op == Control ? length_t'(1) : request_i.length;
+            status_q <= Done;
             state_q  <= Measure;
           end
         end
@@ -268,7 +288,8 @@ module flash_vmm
         Take: begin
           if (read_valid_i) begin
             left_q <= left_q - 1'b1;
-            if (last) state_q <= Respond;
+            if (last || read_cut_i) state_q <= Respond;
+            if (!last && read_cut_i) status_q <= Suspended;
           end
         end
         Fill: begin
@@ -277,6 +298,11 @@ module flash_vmm
             fill_q  <= fill_q + 1'b1;
             joins_q <= addr_q[7:0] != '1;
             if (last || addr_q[7:0] == '1) state_q <= Plan;
+          end else if (suspends) begin
+            left_q   <= '0;
+            more_q   <= 1'b1;
+            status_q <= Suspended;
+            state_q  <= Plan;
           end
         end
         Enable: if (driver_ready_i) state_q <= Change;

@@ -16,7 +16,8 @@ package hw_task_pkg;
     // Of designs/coprocessors_design.sv.
     Crc32       = 8'd9,
     Sha256      = 8'd10,
-    Aes         = 8'd11
+    Aes         = 8'd11,
+    Convolution = 8'd12
   } task_e;
 
   typedef enum logic [3:0] {

@@ -59,10 +59,10 @@ module io_devices
   localparam int unsigned AEth   = 32'(Ethernet);
 
   logic [AEth:AUart][PORTS-1:0]   d_ask, d_grant, d_in_ready, d_out_valid, d_answered;
-  logic [AEth:AUart]              r_valid, r_ready, i_valid, i_ready, o_valid, a_valid;
+  logic [AEth:AUart]              r_valid, r_ready, i_valid, i_ready, o_valid, a_valid, yields;
   logic [AEth:AUart][31:0]        i_data, o_data;
   request_t [AEth:AUart]          r;
-  response_t [AEth:AUart]         a;
+  response_t [AEth:AUart]         a, d_response;
 
   always_comb begin
     grant_o    = '0;
@@ -84,7 +84,7 @@ module io_devices
         end
         if (d_answered[d][p]) begin
           response_valid_o[p] = 1'b1;
-          response_o[p]       = response_o[p] | a[d];
+          response_o[p]       = response_o[p] | d_response[d];
         end
       end
     end
@@ -92,18 +92,21 @@ module io_devices
 
   for (genvar d = int'(AUart); d <= int'(AEth); d++) begin : gen_device
     if (DEVICES[d]) begin : gen_turn
-      io_turn #(.PORTS(PORTS)) u_turn (
+      io_turn #(.PORTS(PORTS), .PREEMPTIBLE(d == int'(AFlash))) u_turn (
         .clk_i, .rst_ni, .policy_i(policy_i[d]),
         .ask_i(d_ask[d]), .request_i, .grant_o(d_grant[d]),
         .in_valid_i, .in_ready_o(d_in_ready[d]), .in_data_i,
         .out_valid_o(d_out_valid[d]), .response_valid_o(d_answered[d]),
+        .response_o(d_response[d]),
         .request_valid_o(r_valid[d]), .request_ready_i(r_ready[d]), .request_o(r[d]),
         .in_valid_o(i_valid[d]), .in_ready_i(i_ready[d]), .in_data_o(i_data[d]),
-        .out_valid_i(o_valid[d]), .response_valid_i(a_valid[d])
+        .out_valid_i(o_valid[d]), .response_valid_i(a_valid[d]), .response_i(a[d]),
+        .yield_o(yields[d])
       );
     end else begin : gen_none
       assign {d_grant[d], d_in_ready[d], d_out_valid[d], d_answered[d]} = '0;
-      assign {r_valid[d], i_valid[d]} = '0;
+      assign {r_valid[d], i_valid[d], yields[d]} = '0;
+      assign d_response[d] = '0;
       assign r[d]       = '0;
       assign i_data[d]  = '0;
       assign r_ready[d] = 1'b0;
@@ -115,6 +118,10 @@ module io_devices
       logic unused_device;
       assign unused_device = ^{policy_i[d], d_ask[d], r_valid[d], i_valid[d], r[d], i_data[d],
                                r_ready[d], i_ready[d]};
+    end
+    if (d != int'(AFlash)) begin : gen_never_yields
+      logic unused_yields;
+      assign unused_yields = yields[d];
     end
   end
 
@@ -160,7 +167,7 @@ module io_devices
       .request_valid_i(r_valid[AFlash]), .request_ready_o(r_ready[AFlash]), .request_i(r[AFlash]),
       .in_valid_i(i_valid[AFlash]), .in_ready_o(i_ready[AFlash]), .in_data_i(i_data[AFlash]),
       .out_valid_o(o_valid[AFlash]), .out_data_o(o_data[AFlash]),
-      .response_valid_o(a_valid[AFlash]), .response_o(a[AFlash]),
+      .response_valid_o(a_valid[AFlash]), .response_o(a[AFlash]), .yield_i(yields[AFlash]),
       .cs_no(flash_cs_no), .sck_o(flash_sck_o), .io_o(flash_io_o), .io_oe_o(flash_io_oe_o),
       .io_i(flash_io_i)
     );
@@ -169,7 +176,7 @@ module io_devices
     assign flash_sck_o  = 1'b0;
     assign {flash_io_o, flash_io_oe_o} = '0;
     logic unused_flash;
-    assign unused_flash = ^{first, sectors, writable, flash_io_i};
+    assign unused_flash = ^{first, sectors, writable, flash_io_i, yields[AFlash]};
   end
 
   if (DEVICES[AVga]) begin : gen_vga

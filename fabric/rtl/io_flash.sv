@@ -30,6 +30,7 @@ module io_flash
   output logic [31:0] out_data_o,
   output logic        response_valid_o,
   output response_t   response_o,
+  input  logic        yield_i,
 
   output logic        cs_no,
   output logic        sck_o,
@@ -39,7 +40,7 @@ module io_flash
 );
 
   flash_pkg::command_e command;
-  logic        driver_valid, driver_ready, write_valid, write_ready, read_valid;
+  logic        driver_valid, driver_ready, write_valid, write_ready, read_valid, cut, read_cut;
   logic [23:0] address;
   logic [15:0] bytes;
   logic [7:0]  write_data, read_data;
@@ -50,11 +51,11 @@ module io_flash
   ) u_vmm (
     .clk_i, .rst_ni, .area_first_i, .area_sectors_i, .area_writable_i,
     .request_valid_i, .request_ready_o, .request_i, .in_valid_i, .in_ready_o, .in_data_i,
-    .out_valid_o, .out_data_o, .response_valid_o, .response_o,
+    .out_valid_o, .out_data_o, .response_valid_o, .response_o, .yield_i,
     .driver_valid_o(driver_valid), .driver_ready_i(driver_ready), .driver_command_o(command),
     .driver_address_o(address), .driver_bytes_o(bytes),
     .write_valid_o(write_valid), .write_ready_i(write_ready), .write_data_o(write_data),
-    .read_valid_i(read_valid), .read_data_i(read_data)
+    .read_valid_i(read_valid), .read_data_i(read_data), .cut_o(cut), .read_cut_i(read_cut)
   );
 
   flash_driver #(.HALF_CYCLES(HALF_CYCLES), .DESELECT_CYCLES(DESELECT_CYCLES)) u_driver (
@@ -63,6 +64,7 @@ module io_flash
     .address_i(address), .bytes_i(bytes),
     .write_valid_i(write_valid), .write_ready_o(write_ready), .write_data_i(write_data),
     .read_valid_o(read_valid), .read_ready_i(1'b1), .read_data_o(read_data),
+    .cut_i(cut), .read_cut_o(read_cut),
     .cs_no, .sck_o, .io_o, .io_oe_o, .io_i
   );
 

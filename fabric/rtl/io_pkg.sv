@@ -38,13 +38,15 @@ package io_pkg;
     BadLength    = 4'd6,  // the op has no such length
     Protected    = 4'd7,  // the device is there, but may not be changed at this address
     DeviceFailed = 4'd8,  // the device answered with an error, or not within its time
-    MemoryFailed = 4'd9   // memory did, or the address is not in the VM's window
+    MemoryFailed = 4'd9,  // memory did, or the address is not in the VM's window
+    // To io_turn only: part of it is done, the words that moved, and the rest is asked for again.
+    Suspended    = 4'd10
   } status_e;
 
   // Whose request a device takes next.
   typedef enum logic [1:0] {
     RoundRobin    = 2'd0,  // ports take turns
-    FixedPriority = 2'd1,  // the port with the lowest number
+    FixedPriority = 2'd1,  // the port with the lowest number; it preempts the others
     Fifo          = 2'd2   // the port that has waited longest
   } policy_e;
 

@@ -55,7 +55,7 @@ module flash_harness
     .request_valid_i(request_valid), .request_ready_o(request_ready), .request_i(request),
     .in_valid_i(in_valid), .in_ready_o(in_ready), .in_data_i(in_data),
     .out_valid_o(out_valid), .out_data_o(out_data),
-    .response_valid_o(response_valid), .response_o(response),
+    .response_valid_o(response_valid), .response_o(response), .yield_i(1'b0),
     .cs_no, .sck_o, .io_o, .io_oe_o, .io_i(cut_i ? {4{cut_level_i}} : from_part)
   );
 

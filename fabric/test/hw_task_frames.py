@@ -22,6 +22,8 @@ TASKS = {
     "sha256": (2350, models.sha256),
     # CTR with a key of 256 bits.
     "aes": (2350, lambda frame: models.aes(frame, models.AES_256 | models.AES_CTR)),
+    # Shifted by three bits.
+    "convolution": (2350, lambda frame: models.convolution(frame, 3)),
 }
 
 

@@ -96,6 +96,18 @@ def aes(frame, param):
     return (blocks ^ stream).tobytes()[:len(text)]
 
 
+def convolution(frame, param, width=128):
+    """The kernel in the first nine bytes; from the width-th byte on rows of an image, of which the last may be short."""
+    kernel = np.frombuffer(frame[:9].ljust(9, b"\0"), np.int8).reshape(3, 3).astype(np.int64)
+    rows, shift = frame[width:], param & 15
+    image = np.frombuffer(rows + bytes(-len(rows) % width), np.uint8).reshape(-1, width).astype(np.int64)
+    if len(image) < 3:
+        return b""
+    around = np.lib.stride_tricks.sliding_window_view(np.pad(image, ((0, 0), (1, 1))), (3, 3))
+    sums = np.einsum("yxij,ij->yx", around, kernel)
+    return np.clip(np.floor(sums / 2**shift + (0.5 if shift else 0)), 0, 255).astype(np.uint8).tobytes()[:len(rows) - 2 * width]
+
+
 def qam(frame, symbol_bits):
     """3GPP TS 36.211, 7.1.3 (4 bits) and 7.1.4 (6 bits)."""
     bits = np.unpackbits(np.frombuffer(frame, np.uint8)).astype(np.int64)

@@ -13,7 +13,7 @@ from hw_task import Surroundings
 
 NO_ERROR, READ_FAILED, WRITE_FAILED, BAD_ADDRESS, BAD_LENGTH, OUT_OF_RANGE, BAD_CONTEXT = range(7)
 NUMBERS = {"passthrough": 1, "qam16": 2, "qam64": 3, "fft512": 4, "fft1024": 5, "crc32": 9, "sha256": 10,
-           "aes": 11}
+           "aes": 11, "convolution": 12}
 MARK = 0x485401
 
 # A frame of 18,800 bits, or the 4,700 symbols that 16-QAM makes of it.
@@ -26,6 +26,7 @@ SOURCE, TARGET = 0x400, 0x6000
 # Cycles of 10 ns that a frame, and the wait for a consistency point, may take; the copy has no limit of its own.
 LIMITS = {"qam16": (2600, 500), "qam64": (1800, 500), "fft512": (6000, 1200), "fft1024": (6500, 2200),
           "crc32": (500, 300), "sha256": (2700, 300), "aes": (5000, 300),
+          "convolution": (2700, 400),
           "passthrough": (None, None)}
 
 
@@ -43,8 +44,8 @@ class Task:
         self.unit, self.block, self.bits, self.points = 1, 1024, 0, 0
         # Words of state in the context.
         self.state = 0
-        # Whether the parameter's lowest bits choose what is computed.
-        self.modes = False
+        # Whether the parameter's lowest bits choose what is computed; blocks before the first that has output.
+        self.modes, self.lead = False, 0
         if dut._name == "hw_task_qam":
             self.bits = int(dut.SYMBOL_BITS.value)
             self.name, self.block = f"qam{2**self.bits}", 32 * self.bits
@@ -62,13 +63,16 @@ class Task:
         elif dut._name == "hw_task_aes":
             self.name, self.block, self.state, self.model = "aes", 64, 13, models.aes
             self.modes = True
+        elif dut._name == "hw_task_convolution":
+            self.name, self.block, self.state, self.lead = "convolution", 128, 67, 3
+            self.model = models.convolution
         else:
             self.name, self.model = "passthrough", models.passthrough
         self.frame_bytes = FRAME_BITS // 4 * 4 if self.name.startswith("fft") else FRAME_BITS // 8
 
     def length(self, blocks):
-        """Of any frame of about so many blocks."""
-        return self.unit * random.randint(1, round(blocks * self.block) // self.unit)
+        """Of any frame of about so many blocks, beside those without output."""
+        return self.unit * random.randint(1, round(blocks * self.block) // self.unit) + self.lead * self.block
 
 
 async def begin(dut, **memory):
@@ -136,6 +140,21 @@ async def the_model_is_what_it_is_called(dut):
                 (3, bytes.fromhex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4"), counter, text,
                  "601ec313775789a5b7a7f504bbf3d228")):
             assert models.aes(key.ljust(32, b"\0") + first + bytes(16) + data, mode).hex() == cipher
+    if task.name == "convolution":
+        image = np.random.default_rng(1).integers(0, 256, (9, 128), np.uint8)
+        for kernel, shift, expected in (
+                # As it is; all around, with zeros beside it; a slope of 2 a pixel by Sobel's kernel; limits.
+                ((0, 0, 0, 0, 1, 0, 0, 0, 0), 0, image[1:-1]), ((0, 0, 0, 0, 16, 0, 0, 0, 0), 4, image[1:-1]),
+                ((0, 0, 0, 1, 0, 0, 0, 0, 0), 0, np.pad(image[1:-1, :-1], ((0, 0), (1, 0)))),
+                ((0, 0, 0, 0, 0, 0, 0, 0, 1), 0, np.pad(image[2:, 1:], ((0, 0), (0, 1)))),
+                ((0, 0, 0, 0, 127, 0, 0, 0, 0), 0, np.minimum(image[1:-1] * 127.0, 255)),
+                ((0, 0, 0, 0, -128, 0, 0, 0, 0), 15, 0 * image[1:-1])):
+            header = np.array(kernel, np.int8).tobytes().ljust(128, b"\xa5")
+            got = np.frombuffer(models.convolution(header + image.tobytes(), shift), np.uint8)
+            assert (got.reshape(-1, 128) == expected).all(), kernel
+        slope = np.tile(np.arange(0, 256, 2, np.uint8), (3, 1))
+        header = np.array((-1, 0, 1, -2, 0, 2, -1, 0, 1), np.int8).tobytes().ljust(128, b"\0")
+        assert models.convolution(header + slope.tobytes(), 3)[1:-1] == bytes([2] * 126)
     if task.points:
         for kind, frame in models.fft_inputs(task.points).items():
             largest, snr = models.fft_error(frame, task.points)
@@ -167,7 +186,7 @@ async def frames_are_as_the_model_says(dut):
         await whole_frame(task, around, source, target, task.length(blocks), random.getrandbits(32) & ~3 | mode)
     # Whole blocks, and the largest and smallest numbers.
     around.pause = 0.0
-    length = task.block * 2
+    length = task.block * (2 + task.lead)
     extremes = random.choices((0x7FFF, 0x8000), k=length // 2)
     around.bytes[SOURCE:SOURCE + length] = b"".join(x.to_bytes(2, "little") for x in extremes)
     await whole_frame(task, around, SOURCE, TARGET, length)
@@ -217,7 +236,7 @@ async def stopped_at_every_consistency_point(dut):
 async def stopped_at_any_time(dut):
     """At random, also before it begins; the memory takes its time; the same task or a fresh one goes on."""
     task, around = await begin(dut, pause=0.2)
-    before, param, length = bytes(around.bytes), random.getrandbits(32), 3 * task.block + task.unit
+    before, param, length = bytes(around.bytes), random.getrandbits(32), (3 + task.lead) * task.block + task.unit
     dut.stop_i.value = 1
     await around.command(source=SOURCE, target=TARGET, length=length, param=param)
     assert await around.ended() is None and around.written is None
@@ -246,7 +265,7 @@ async def stopped_at_any_time(dut):
 @cocotb.test(timeout_time=20, timeout_unit="ms")
 async def errors_of_memory_end_a_frame(dut):
     task, around = await begin(dut, pause=0.1)
-    length = 2 * task.block
+    length = (2 + task.lead) * task.block
     for reads in (True, False):
         before = bytes(around.bytes)
         output = task.model(bytes(before[SOURCE:SOURCE + length]), 0)

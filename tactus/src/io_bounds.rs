@@ -20,6 +20,8 @@ const DIVISOR: u64 = 868;
 const QUEUE_BYTES: u64 = 64;
 /// Bytes of a page of the flash.
 const PAGE: u64 = 256;
+/// Bytes of a word of data: between two of them a request is suspended.
+const WORD: u64 = 4;
 /// The longest times of the part, with the tenth that the driver waits longer, in cycles of 100 MHz: programming a
 /// page, erasing 64 KiB.
 const PROGRAM: u64 = 330_000;
@@ -103,6 +105,21 @@ impl Request {
         }
     }
 
+    /// Cycles for which the device goes on with it at most when a request of a higher priority comes, by fixed
+    /// priority: until it is done, or suspended.
+    const fn piece(self) -> u64 {
+        const fn least(length: u64, piece: u64) -> u64 {
+            if length < piece { length } else { piece }
+        }
+        match self {
+            // To the end of a word, which may be the next but one when the device notices.
+            Self::FlashRead(length) => Self::FlashRead(least(length, 2 * WORD)).turn(),
+            // The page, which is programmed when the one before is, and the words that the device has taken.
+            Self::FlashWrite(length) => program(least(length, PAGE + 2 * WORD), 2),
+            _ => self.turn(),
+        }
+    }
+
     /// Its accesses to memory, where its data are there (`docs/src/reference/io-hypervisor.md`).
     pub(crate) const fn transfers(self) -> Transfers {
         match self {
@@ -175,18 +192,31 @@ impl fmt::Display for Request {
     }
 }
 
-/// The longest time for which others keep a request waiting, when the turns of each that may use the device, by its
-/// place in the order of priority, last so long at most. `None`: there is no such time, as those before it may ask
-/// again and again.
-pub(crate) fn wait(policy: IoPolicy, turns: &[u64], own: usize) -> Option<u64> {
-    let others = || turns.iter().enumerate().filter(|(port, _)| *port != own);
-    let longest = others().map(|(_, turn)| *turn).max().unwrap_or(0);
+/// How long a port uses a device at most, in cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Use {
+    /// Of its longest request.
+    turn: u64,
+    /// When a request of a higher priority comes.
+    piece: u64,
+}
+
+/// The longest time for which others keep a request waiting, when each that may use the device, by its place in the
+/// order of priority, uses it so long at most. `None`: there is no such time, as those before it may ask again and
+/// again.
+pub(crate) fn wait(policy: IoPolicy, users: &[Use], own: usize) -> Option<u64> {
+    let others = || {
+        let others = users.iter().enumerate().filter(|(port, _)| *port != own);
+        others.map(|(_, user)| user)
+    };
     let before = match policy {
         // One that is under way, and each other one once.
         IoPolicy::RoundRobin | IoPolicy::Fifo => {
-            longest + others().map(|(_, turn)| turn + BETWEEN).sum::<u64>()
+            let longest = others().map(|user| user.turn).max().unwrap_or(0);
+            longest + others().map(|user| user.turn + BETWEEN).sum::<u64>()
         }
-        IoPolicy::FixedPriority if own == 0 => longest,
+        // It preempts the one that is under way.
+        IoPolicy::FixedPriority if own == 0 => others().map(|user| user.piece).max().unwrap_or(0),
         IoPolicy::FixedPriority => return None,
     };
     Some(before + BETWEEN + BEFORE)
@@ -228,18 +258,20 @@ impl Shared {
     pub(crate) fn bound(&self, number: usize, request: Request) -> Option<u64> {
         let flash = Request::FlashErase.device();
         // Bytes of a page that a writer has left joined are programmed first.
-        let turn = |port: Port, request: Request| {
+        let kept = |port: Port| {
             let keeps = request.device() == flash && port.flash == Some(true);
-            let kept = if keeps { program(PAGE - 1, 1) } else { 0 };
-            kept + request.turn()
+            if keeps { program(PAGE - 1, 1) } else { 0 }
         };
         let longest = |port: Port| {
-            let all = Request::all(port).into_iter();
-            let of_device = all.filter(|other| other.device() == request.device());
-            of_device.map(|other| turn(port, other)).max()
+            let mut all = Request::all(port);
+            all.retain(|other| other.device() == request.device());
+            Some(Use {
+                turn: kept(port) + all.iter().map(|other| other.turn()).max()?,
+                piece: kept(port) + all.iter().map(|other| other.piece()).max()?,
+            })
         };
         let users = self.ports.iter();
-        let users: Vec<(usize, u64)> = users
+        let users: Vec<(usize, Use)> = users
             .filter_map(|(number, port)| Some((*number, longest(*port)?)))
             .collect();
         let own = users.iter().position(|(user, _)| *user == number)?;
@@ -252,7 +284,7 @@ impl Shared {
         } else {
             0
         };
-        let turns: Vec<u64> = users.iter().map(|(_, turn)| *turn).collect();
+        let uses: Vec<Use> = users.iter().map(|(_, user)| *user).collect();
         let way = match &self.way {
             Way::Page(_) => PORT_WAY,
             Way::Mesh(mesh) => {
@@ -261,9 +293,9 @@ impl Shared {
                 mesh.there[number] + mesh::REST + back.sum::<u64>()
             }
         };
-        let wait = wait(self.policies[request.device()], &turns, own)?;
+        let wait = wait(self.policies[request.device()], &uses, own)?;
         let in_memory = self.in_memory(number, request).unwrap_or(0);
-        Some(way + pending + in_memory + wait + turn(*port, request))
+        Some(way + pending + in_memory + wait + kept(*port) + request.turn())
     }
 }
 
@@ -510,21 +542,23 @@ mod tests {
 
     use super::*;
 
-    /// What the arbiter does: ports ask, and each turn begins as late as it may. Gives how long port `own` waited for
-    /// each of its turns.
-    fn arbitrated(policy: IoPolicy, asks: &[Vec<(u64, u64)>], own: usize) -> Vec<u64> {
+    /// What the arbiter does: ports ask, and each turn begins as late as it may. By fixed priority a turn ends, and
+    /// what is left asks again, when a port with a lower number has asked for `piece` cycles. Gives how long port `own`
+    /// waited for each of its requests' first turns.
+    fn arbitrated(policy: IoPolicy, asks: &[Vec<(u64, u64)>], piece: u64, own: usize) -> Vec<u64> {
         let mut next = vec![0; asks.len()];
-        // A port asks again when its turn is over.
+        // A port asks again when its turn is over; what is left of a request that is suspended.
         let mut free = vec![0; asks.len()];
+        let mut left: Vec<Option<u64>> = vec![None; asks.len()];
         let (mut now, mut last) = (0, asks.len() - 1);
         let mut waited = Vec::new();
         loop {
-            let since = |port: usize, next: &[usize], free: &[u64]| {
+            let since = |port: usize| {
                 let (after, _) = asks[port].get(next[port])?;
-                Some(free[port] + after)
+                Some(free[port] + left[port].map_or(*after, |_| 0))
             };
             let open: Vec<(usize, u64)> = (0..asks.len())
-                .filter_map(|port| Some((port, since(port, &next, &free)?)))
+                .filter_map(|port| Some((port, since(port)?)))
                 .collect();
             let Some(first) = open.iter().map(|(_, since)| *since).min() else {
                 return waited;
@@ -539,12 +573,24 @@ mod tests {
                 IoPolicy::Fifo => asking.min_by_key(|(port, since)| (*since, *port)),
             }
             .expect("one that asks");
-            if port == own {
+            if port == own && left[port].is_none() {
                 waited.push(now - since);
             }
-            now += asks[port][next[port]].1 + BETWEEN;
+            let end = now + left[port].unwrap_or(asks[port][next[port]].1);
+            let preempting = open.iter().filter(|(other, _)| *other < port);
+            let preempted = preempting.map(|(_, since)| since + piece).min();
+            now = match preempted {
+                Some(at) if policy == IoPolicy::FixedPriority && at < end => {
+                    left[port] = Some(end - at);
+                    at
+                }
+                _ => {
+                    left[port] = None;
+                    next[port] += 1;
+                    end
+                }
+            } + BETWEEN;
             free[port] = now;
-            next[port] += 1;
             last = port;
         }
     }
@@ -562,12 +608,15 @@ mod tests {
         fn no_port_waits_longer_than_the_bound(
             policy in policies(),
             asks in prop::collection::vec(prop::collection::vec((0_u64..60, 1_u64..50), 1..30), 1..6),
+            piece in 1_u64..50,
             own in any::<prop::sample::Index>(),
         ) {
             let own = own.index(asks.len());
-            let turns: Vec<u64> = asks.iter().map(|asks| asks.iter().map(|(_, turn)| *turn).max().unwrap_or(0)).collect();
-            let longest = arbitrated(policy, &asks, own).into_iter().max().unwrap_or(0);
-            match wait(policy, &turns, own) {
+            let longest_turn = |asks: &Vec<(u64, u64)>| asks.iter().map(|(_, turn)| *turn).max().unwrap_or(0);
+            let turns = asks.iter().map(longest_turn);
+            let users: Vec<Use> = turns.map(|turn| Use { turn, piece: turn.min(piece) }).collect();
+            let longest = arbitrated(policy, &asks, piece, own).into_iter().max().unwrap_or(0);
+            match wait(policy, &users, own) {
                 Some(bound) => prop_assert!(longest <= bound, "{longest} of {bound}"),
                 None => prop_assert!(policy == IoPolicy::FixedPriority && own > 0),
             }
@@ -578,14 +627,38 @@ mod tests {
     fn the_bound_is_no_longer_than_it_has_to_be() {
         // One turn has just begun, and all others ask at once: those above come before, and then the one that was under
         // way again.
-        let turns = [100, 10, 20, 30];
+        let whole = [100, 10, 20, 30].map(|turn| Use { turn, piece: turn });
         assert_eq!(
-            wait(IoPolicy::RoundRobin, &turns, 0),
+            wait(IoPolicy::RoundRobin, &whole, 0),
             Some(30 + 60 + 4 * 5 + 4)
         );
-        assert_eq!(wait(IoPolicy::FixedPriority, &turns, 0), Some(30 + 5 + 4));
-        assert_eq!(wait(IoPolicy::FixedPriority, &turns, 1), None);
-        assert_eq!(wait(IoPolicy::Fifo, &[7], 0), Some(9));
+        assert_eq!(wait(IoPolicy::FixedPriority, &whole, 0), Some(30 + 5 + 4));
+        assert_eq!(wait(IoPolicy::FixedPriority, &whole, 1), None);
+        assert_eq!(wait(IoPolicy::Fifo, &whole[..1], 0), Some(9));
+        // By fixed priority one that can be suspended is.
+        let cut = whole.map(|user| Use { piece: 3, ..user });
+        assert_eq!(wait(IoPolicy::FixedPriority, &cut, 0), Some(3 + 5 + 4));
+        assert_eq!(
+            wait(IoPolicy::RoundRobin, &cut, 0),
+            Some(30 + 60 + 4 * 5 + 4)
+        );
+    }
+
+    #[test]
+    fn a_request_is_suspended_within_a_word_or_a_page() {
+        let read = |length| Request::FlashRead(length).piece();
+        assert_eq!(read(LENGTH_MAX), Request::FlashRead(8).turn());
+        assert_eq!(read(4), Request::FlashRead(4).turn());
+        let write = Request::FlashWrite(LENGTH_MAX).piece();
+        assert!(write > 2 * PROGRAM && write < 3 * PROGRAM);
+        for length in [1, 255, 256, 257, LENGTH_MAX] {
+            let write = Request::FlashWrite(length);
+            assert!(write.piece() <= write.turn());
+        }
+        // What the device does not suspend.
+        assert_eq!(Request::FlashErase.piece(), Request::FlashErase.turn());
+        let frame = Request::EthernetWrite(FRAME_MAX);
+        assert_eq!(frame.piece(), frame.turn());
     }
 
     /// The memory tree of four ports (`memory_tree_node.sv`, `BLOCKED_MAX` = 1), of which each has one access: the

@@ -214,7 +214,7 @@ fn preempted_tasks_keep_their_state() {
     let outcome = run_on("coprocessors", Pace::Fast, &file, "archive", none);
     assert_verdict(&outcome, Verdict::Good);
     let mut preempted = 0.0;
-    for (name, number) in [("crc32", 1), ("sha256", 2), ("aes", 3)] {
+    for (name, number) in [("crc32", 1), ("sha256", 2), ("aes", 3), ("convolution", 4)] {
         let found = figure(&outcome, "archive", &format!("{name}_crc32"));
         assert_eq!(found, crc32(name, number, 2, 150_001), "{name}");
         preempted += figure(&outcome, "archive", &format!("{name}_preempted"));

@@ -1,9 +1,9 @@
 //! Computes frames by the tasks of the design `coprocessors`, whose regions it shares with other VMs, and reports the
 //! CRC-32 of the results: a reader who knows what the tasks compute can tell from it whether every bit is right.
 //!
-//! Boot arguments: `tasks=crc32,sha256,aes`: the virtual devices that it has, which compute concurrently; `frames`:
-//! number of frames for each; `length`: bytes of a frame; `rounds`: computations of each frame, to keep the regions
-//! busy; `pause_us`: time between two frames.
+//! Boot arguments: `tasks=crc32,sha256,aes,convolution`: the virtual devices that it has, which compute concurrently;
+//! `frames`: number of frames for each; `length`: bytes of a frame; `rounds`: computations of each frame, to keep the
+//! regions busy; `pause_us`: time between two frames.
 #![no_std]
 #![no_main]
 
@@ -28,7 +28,7 @@ struct Task {
     output_bytes: fn(usize) -> usize,
 }
 
-const TASKS: [Task; 3] = [
+const TASKS: [Task; 4] = [
     Task {
         name: "crc32",
         number: 1,
@@ -48,9 +48,16 @@ const TASKS: [Task; 3] = [
         parameter: 0b11,
         output_bytes: |length| length.saturating_sub(64),
     },
+    // Sums are shifted by three bits. The kernel's block and two rows have no output.
+    Task {
+        name: "convolution",
+        number: 4,
+        parameter: 3,
+        output_bytes: |length| length.saturating_sub(3 * 128),
+    },
 ];
 /// The largest frame and the largest output, in words of 64 bits.
-const WORDS: usize = 32768;
+const WORDS: usize = 24576;
 
 type Buffer = [AtomicU64; WORDS];
 static INPUTS: [Buffer; TASKS.len()] = [const { [const { AtomicU64::new(0) }; WORDS] }; _];
