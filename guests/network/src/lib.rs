@@ -80,7 +80,9 @@ impl Network {
         let mut interface = Interface::new(config, &mut phy, now());
         let own = IpCidr::new(ip_argument("address").into(), NETWORK);
         // There is room for one at least.
-        interface.update_ip_addrs(|addresses| drop(addresses.push(own)));
+        interface.update_ip_addrs(|addresses| {
+            let _ = addresses.push(own);
+        });
         // The handler has nothing to do: what a card has is looked for after each interrupt.
         trap::on_external(|_| ());
         trap::on_timer(|| ());
