@@ -872,6 +872,7 @@ mod tests {
     #[test]
     fn a_wait_that_is_over_at_once_ends_no_job() {
         let mut feed = begun();
+        feed.0.watch.vcpus[0].periodic = true;
         feed.interrupt(11_000);
         feed.vm(11_050, 0);
         feed.call(11_300, Exception::VirtualInstruction, [0; 2]);
