@@ -859,7 +859,7 @@ mod tests {
         feed.interrupt(11_000);
         feed.vm(11_050, 0);
         // Another VM has the hart behind the job's call, and gives it back in a call of its own.
-        feed.call(11_300, Exception::VirtualInstruction, [0; 2]);
+        feed.call(11_300, Exception::StoreGuestPageFault, [0; 2]);
         feed.vm(11_800, 1);
         feed.yields(12_000);
         feed.vm(12_400, 0);
