@@ -6,8 +6,8 @@
 //! does. When one run ends, the cable is severed, and the other goes on with what has arrived.
 //!
 //! A message, all numbers little-endian: how many bytes follow (u32), the virtual time (u64, femtoseconds), whether
-//! nothing but the cable can wake the board (u8, 0 or 1), and each frame: when it arrives (u64, femtoseconds), its length
-//! (u16), and its bytes.
+//! nothing but the cable can wake the board (u8, 0 or 1), and each frame: when it arrives (u64, femtoseconds), its
+//! length (u16), and its bytes.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};

@@ -410,8 +410,8 @@ impl Jobs {
         }
     }
 
-    /// Whether a wait of a periodic vCPU, which has its hart back at `cycle`, was over at once, as an interrupt was pending:
-    /// its job goes on. Otherwise it has its hart back at its next release.
+    /// Whether a wait of a periodic vCPU, which has its hart back at `cycle`, was over at once, as an interrupt was
+    /// pending: its job goes on. Otherwise it has its hart back at its next release.
     fn has_not_waited(&self, vcpu: usize, below: &Below, cycle: u64) -> bool {
         let watched = &self.watch.vcpus[vcpu];
         let job = self.tracks[vcpu].open;
