@@ -76,7 +76,7 @@ fn serve(channel: usize, message: Message) -> Message {
         end(step / DEADLY_EVERY);
     }
     if number.is_multiple_of(256) {
-        AGAIN.store(number >> 8 & AGAIN_MAX - 1, Ordering::Relaxed);
+        AGAIN.store((number >> 8) & (AGAIN_MAX - 1), Ordering::Relaxed);
     }
     if number.is_multiple_of(8) {
         let channel = Channel::find(channel).expect("a call came by it");
@@ -115,6 +115,7 @@ fn end(way: u64) {
         },
         // SAFETY: an instruction that is none, and one that would wait.
         1 => unsafe { asm!("unimp") },
+        // Safety: it changes nothing but when the next instruction is executed.
         2 => unsafe { asm!("wfi") },
         3 => foreign(0x40),
         // Behind what it shares, and where a device with all memory of another VM would have that.
