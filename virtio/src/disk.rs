@@ -80,7 +80,8 @@ impl Layered {
             sectors: sectors as u64,
         };
         if is_writable {
-            // Where there is no such sector the driver has changed what is kept, which is its own disk.
+            // It fails only where the note names a sector that the disk lacks. Then the driver's VM has written the
+            // note, in the memory that it shares with this one: what it spoils is its own disk.
             let _ = disk.finish();
         }
         disk

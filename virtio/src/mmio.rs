@@ -55,12 +55,18 @@ pub mod register {
 
 /// Bits of the device's status (section 2.1).
 pub mod status {
+    /// A driver has found the device.
+    pub const ACKNOWLEDGE: u32 = 1;
+    /// The driver knows the kind of device.
+    pub const DRIVER: u32 = 2;
     /// The driver is ready to drive the device.
     pub const DRIVER_OK: u32 = 4;
     /// Features are agreed.
     pub const FEATURES_OK: u32 = 8;
     /// The device cannot go on.
     pub const NEEDS_RESET: u32 = 64;
+    /// The driver has given the device up.
+    pub const FAILED: u32 = 128;
 }
 
 /// Reasons of an interrupt (section 4.2.2).

@@ -21,6 +21,7 @@ mod ring;
 
 pub use memory::Shared;
 use ring::Ring;
+use tactus_virtio::mmio::{ACCESS_PLATFORM, VERSION_1, interrupt, register, status};
 
 /// The longest frame, without its check sequence: 1,500 bytes of payload, two addresses, and its type (IEEE 802.3).
 pub const FRAME_MAX: usize = 1514;
@@ -34,48 +35,11 @@ const HEADER: usize = 12;
 /// Bytes of a buffer: a header and the longest frame.
 const BUFFER: usize = (HEADER + FRAME_MAX).next_multiple_of(8);
 
-/// Registers (section 4.2.2), by their offsets.
-mod register {
-    pub const MAGIC: usize = 0x0;
-    pub const VERSION: usize = 0x4;
-    pub const DEVICE: usize = 0x8;
-    pub const DEVICE_FEATURES: usize = 0x10;
-    pub const DEVICE_FEATURES_SELECT: usize = 0x14;
-    pub const DRIVER_FEATURES: usize = 0x20;
-    pub const DRIVER_FEATURES_SELECT: usize = 0x24;
-    pub const QUEUE_SELECT: usize = 0x30;
-    pub const QUEUE_SIZE_MAX: usize = 0x34;
-    pub const QUEUE_SIZE: usize = 0x38;
-    pub const QUEUE_READY: usize = 0x44;
-    pub const QUEUE_NOTIFY: usize = 0x50;
-    pub const INTERRUPT_STATUS: usize = 0x60;
-    pub const INTERRUPT_ACKNOWLEDGE: usize = 0x64;
-    pub const STATUS: usize = 0x70;
-    pub const QUEUE_DESCRIPTORS: usize = 0x80;
-    pub const QUEUE_AVAILABLE: usize = 0x90;
-    pub const QUEUE_USED: usize = 0xa0;
-    pub const CONFIGURATION: usize = 0x100;
-}
-
-/// Bits of the device's status (section 2.1).
-mod status {
-    pub const ACKNOWLEDGE: u32 = 1;
-    pub const DRIVER: u32 = 2;
-    pub const DRIVER_OK: u32 = 4;
-    pub const FEATURES_OK: u32 = 8;
-    pub const NEEDS_RESET: u32 = 64;
-    pub const FAILED: u32 = 128;
-}
-
 const MAGIC: u32 = u32::from_le_bytes(*b"virt");
 const VERSION: u32 = 2;
 const NETWORK_CARD: u32 = 1;
 /// `VIRTIO_NET_F_MAC` (section 5.1.3): the configuration has the card's address.
-const FEATURE_MAC: u32 = 1 << 5;
-/// `VIRTIO_F_VERSION_1` and `VIRTIO_F_ACCESS_PLATFORM` (section 6), of the features from 32 on. The latter: addresses
-/// are those by which the device has its memory.
-const FEATURE_VERSION_1: u32 = 1 << 0;
-const FEATURE_ACCESS_PLATFORM: u32 = 1 << 1;
+const FEATURE_MAC: u64 = 1 << 5;
 
 const RECEIVE: u32 = 0;
 const TRANSMIT: u32 = 1;
@@ -83,9 +47,9 @@ const TRANSMIT: u32 = 1;
 /// A card's registers.
 pub trait Registers {
     /// Loads the 32 bits at `offset`, a multiple of 4 below 0x200.
-    fn load(&self, offset: usize) -> u32;
+    fn load(&self, offset: u32) -> u32;
     /// Stores them.
-    fn store(&self, offset: usize, value: u32);
+    fn store(&self, offset: u32, value: u32);
 }
 
 /// Registers that are mapped.
@@ -104,14 +68,14 @@ impl Mapped {
 }
 
 impl Registers for Mapped {
-    fn load(&self, offset: usize) -> u32 {
+    fn load(&self, offset: u32) -> u32 {
         // SAFETY: `new`; the driver's offsets are within a page, and aligned.
-        u32::from_le(unsafe { ((self.0 + offset) as *const u32).read_volatile() })
+        u32::from_le(unsafe { ((self.0 + offset as usize) as *const u32).read_volatile() })
     }
 
-    fn store(&self, offset: usize, value: u32) {
+    fn store(&self, offset: u32, value: u32) {
         // SAFETY: as above.
-        unsafe { ((self.0 + offset) as *mut u32).write_volatile(value.to_le()) };
+        unsafe { ((self.0 + offset as usize) as *mut u32).write_volatile(value.to_le()) };
     }
 }
 
@@ -193,17 +157,17 @@ impl<R: Registers> Card<R> {
         store(register::STATUS, 0);
         let mut now = status::ACKNOWLEDGE | status::DRIVER;
         store(register::STATUS, now);
-        let needed = [FEATURE_MAC, FEATURE_VERSION_1];
-        let optional = [0, FEATURE_ACCESS_PLATFORM];
+        // With the latter, addresses are those by which the device has its memory.
+        let (needed, optional) = (FEATURE_MAC | VERSION_1, ACCESS_PLATFORM);
         for half in 0..2 {
-            store(register::DEVICE_FEATURES_SELECT, half as u32);
+            let [needed, optional] = [needed, optional].map(|all| (all >> (32 * half)) as u32);
+            store(register::DEVICE_FEATURES_SELECT, half);
             let offered = load(register::DEVICE_FEATURES);
-            if offered & needed[half] != needed[half] {
+            if offered & needed != needed {
                 return Err(StartError::Features);
             }
-            store(register::DRIVER_FEATURES_SELECT, half as u32);
-            let wanted = offered & (needed[half] | optional[half]);
-            store(register::DRIVER_FEATURES, wanted);
+            store(register::DRIVER_FEATURES_SELECT, half);
+            store(register::DRIVER_FEATURES, offered & (needed | optional));
         }
         now |= status::FEATURES_OK;
         store(register::STATUS, now);
@@ -254,7 +218,7 @@ impl<R: Registers> Card<R> {
                 .store(register::INTERRUPT_ACKNOWLEDGE, reasons);
         }
         // A changed configuration is a changed status: this driver uses nothing else that may change.
-        let has_changed = reasons & 2 != 0;
+        let has_changed = reasons & interrupt::CONFIGURATION != 0;
         if has_changed && self.registers.load(register::STATUS) & status::NEEDS_RESET != 0 {
             return Err(Broken);
         }

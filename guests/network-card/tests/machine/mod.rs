@@ -32,11 +32,11 @@ impl Saved for Kept {
 pub struct Bus(Rc<RefCell<Port<Device<'static>, Window, Kept>>>);
 
 impl Bus {
-    fn access(&self, offset: usize, store: Option<u32>) -> u32 {
+    fn access(&self, offset: u32, store: Option<u32>) -> u32 {
         // As often as the device wants, which completes a request each time.
         for _ in 0..=FRAMES {
             let mut port = self.0.borrow_mut();
-            let outcome = port.access(offset as u32, 4, store.map(u64::from));
+            let outcome = port.access(offset, 4, store.map(u64::from));
             if !outcome.again {
                 return outcome.value as u32;
             }
@@ -46,11 +46,11 @@ impl Bus {
 }
 
 impl Registers for Bus {
-    fn load(&self, offset: usize) -> u32 {
+    fn load(&self, offset: u32) -> u32 {
         self.access(offset, None)
     }
 
-    fn store(&self, offset: usize, value: u32) {
+    fn store(&self, offset: u32, value: u32) {
         self.access(offset, Some(value));
     }
 }
@@ -147,12 +147,12 @@ fn start(place: &Place) -> Card<Bus> {
 /// A device that is one but for a register.
 struct Changed {
     bus: Bus,
-    offset: usize,
+    offset: u32,
     value: u32,
 }
 
 impl Registers for Changed {
-    fn load(&self, offset: usize) -> u32 {
+    fn load(&self, offset: u32) -> u32 {
         if offset == self.offset {
             self.value
         } else {
@@ -160,13 +160,13 @@ impl Registers for Changed {
         }
     }
 
-    fn store(&self, offset: usize, value: u32) {
+    fn store(&self, offset: u32, value: u32) {
         self.bus.store(offset, value);
     }
 }
 
 /// Starts a card one of whose registers reads as something else.
-pub fn start_with(offset: usize, value: u32) -> Result<(), StartError> {
+pub fn start_with(offset: u32, value: u32) -> Result<(), StartError> {
     let machine = Machine::new();
     let Place { here, bus, .. } = machine.places[0].clone();
     let changed = Changed { bus, offset, value };
@@ -204,7 +204,7 @@ impl Hostile<'_> {
 }
 
 impl Registers for Hostile<'_> {
-    fn load(&self, offset: usize) -> u32 {
+    fn load(&self, offset: u32) -> u32 {
         self.scribble();
         // With the right name, or there is nothing to see.
         match offset {
@@ -218,7 +218,7 @@ impl Registers for Hostile<'_> {
         }
     }
 
-    fn store(&self, _: usize, _: u32) {
+    fn store(&self, _: u32, _: u32) {
         self.scribble();
     }
 }
