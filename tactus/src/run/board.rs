@@ -984,6 +984,9 @@ impl Run {
 
     /// At the end of a slice: carries frames to the board of the other run and back. Gives the end, if it has come.
     fn exchange(&mut self) -> Option<End> {
+        if !self.cable.as_ref().is_some_and(Cable::is_plugged_in) {
+            return None;
+        }
         let asleep = self.sleeps() && !self.plays() && !self.awaits_input();
         let cable = self.cable.as_mut()?;
         match cable.exchange(self.now, asleep, &self.cancel) {

@@ -104,8 +104,6 @@ pub(super) struct Cable {
     far_end: FarEnd,
     /// `None`: not plugged in yet, or severed.
     stream: Option<UnixStream>,
-    /// When it has been severed.
-    pub severed: Option<Femtoseconds>,
 }
 
 impl Cable {
@@ -115,7 +113,6 @@ impl Cable {
             path,
             far_end,
             stream: None,
-            severed: None,
         }
     }
 
@@ -136,15 +133,16 @@ impl Cable {
         stream.set_read_timeout(Some(PATIENCE)).map_err(at)?;
         stream.write_all(GREETING).map_err(at)?;
         let mut greeting = [0; GREETING.len()];
-        match read(&mut stream, &mut greeting, cancel).map_err(at)? {
-            Came::All(()) if greeting == *GREETING => {
+        match read(&mut stream, &mut greeting, cancel) {
+            Ok(()) if greeting == *GREETING => {
                 self.stream = Some(stream);
                 Ok(true)
             }
-            Came::All(()) | Came::End => Err(at(io::Error::other(
+            Ok(()) | Err(Unread::End) => Err(at(io::Error::other(
                 "at the other end is no run of this version of Tactus",
             ))),
-            Came::Cancelled => Ok(false),
+            Err(Unread::Cancelled) => Ok(false),
+            Err(Unread::Failed(error)) => Err(at(error)),
         }
     }
 
@@ -171,18 +169,15 @@ impl Cable {
                 .collect(),
         };
         let at = |reason: &str| format!("{}: {reason}", self.path.display());
-        let other = stream
-            .write_all(&own.to_bytes())
-            .map_or(Ok(Came::End), |()| next(stream, cancel))
-            .map_err(|error| at(&error.to_string()))?;
-        let other = match other {
-            Came::Cancelled => return Ok(Exchange::Cancelled),
-            Came::End => {
+        let sent = stream.write_all(&own.to_bytes()).map_err(|_| Unread::End);
+        let other = match sent.and_then(|()| next(stream, cancel)) {
+            Ok(bytes) => Message::from_bytes(&bytes).map_err(at)?,
+            Err(Unread::End) => {
                 self.stream = None;
-                self.severed = Some(now);
                 return Ok(Exchange::Done);
             }
-            Came::All(bytes) => Message::from_bytes(&bytes).map_err(at)?,
+            Err(Unread::Cancelled) => return Ok(Exchange::Cancelled),
+            Err(Unread::Failed(error)) => return Err(at(&error.to_string())),
         };
         if other.now != now {
             return Err(at("the other board is at another time"));
@@ -200,11 +195,14 @@ impl Cable {
     }
 }
 
-/// What came of waiting for the other run.
-enum Came<T> {
-    All(T),
+/// Why what the other run says has not been read.
+enum Unread {
+    /// It has ended.
     End,
+    /// This run is to end.
     Cancelled,
+    /// It cannot be read.
+    Failed(io::Error),
 }
 
 /// Connects with the run that waits at `path`, or waits there for one. `None`: cancelled.
@@ -252,44 +250,37 @@ fn accept(listener: &UnixListener, cancel: &AtomicBool) -> io::Result<Option<Uni
 }
 
 /// The next message, without its length.
-fn next(stream: &mut UnixStream, cancel: &AtomicBool) -> io::Result<Came<Vec<u8>>> {
+fn next(stream: &mut UnixStream, cancel: &AtomicBool) -> Result<Vec<u8>, Unread> {
     let mut length = [0; 4];
-    match read(stream, &mut length, cancel)? {
-        Came::All(()) => {}
-        Came::End => return Ok(Came::End),
-        Came::Cancelled => return Ok(Came::Cancelled),
-    }
+    read(stream, &mut length, cancel)?;
     let length = u32::from_le_bytes(length) as usize;
     if length > MESSAGE_MAX {
-        return Err(io::Error::other("a message is too long"));
+        return Err(Unread::Failed(io::Error::other("a message is too long")));
     }
     let mut bytes = vec![0; length];
-    Ok(match read(stream, &mut bytes, cancel)? {
-        Came::All(()) => Came::All(bytes),
-        Came::End => Came::End,
-        Came::Cancelled => Came::Cancelled,
-    })
+    read(stream, &mut bytes, cancel)?;
+    Ok(bytes)
 }
 
 /// Fills `buffer`.
-fn read(stream: &mut UnixStream, buffer: &mut [u8], cancel: &AtomicBool) -> io::Result<Came<()>> {
+fn read(stream: &mut UnixStream, buffer: &mut [u8], cancel: &AtomicBool) -> Result<(), Unread> {
     let mut filled = 0;
     while filled < buffer.len() {
         match stream.read(&mut buffer[filled..]) {
-            Ok(0) => return Ok(Came::End),
+            Ok(0) => return Err(Unread::End),
             Ok(count) => filled += count,
             Err(error) => match error.kind() {
                 ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {
                     if cancel.load(Ordering::Relaxed) {
-                        return Ok(Came::Cancelled);
+                        return Err(Unread::Cancelled);
                     }
                 }
-                ErrorKind::ConnectionReset => return Ok(Came::End),
-                _ => return Err(error),
+                ErrorKind::ConnectionReset => return Err(Unread::End),
+                _ => return Err(Unread::Failed(error)),
             },
         }
     }
-    Ok(Came::All(()))
+    Ok(())
 }
 
 #[cfg(test)]
@@ -357,11 +348,9 @@ mod tests {
         let asleep = [Ok(Exchange::BothSleep), Ok(Exchange::BothSleep)];
         assert_eq!(both(&mut one, &mut other, slices(2), [true, true]), asleep);
         drop(one);
+        assert!(other.is_plugged_in());
         let alone = other.exchange(slices(3), false, &cancel);
-        assert_eq!(
-            (alone, other.severed),
-            (Ok(Exchange::Done), Some(slices(3)))
-        );
+        assert_eq!(alone, Ok(Exchange::Done));
         assert!(!other.is_plugged_in());
     }
 
