@@ -326,15 +326,26 @@ impl Jobs {
             .position(|track| track.name == Some(name));
         let soon = cycle.saturating_sub(below.since) <= CUT_OFF_MAX;
         let waits = matches!(below.cause, Some(Cause::Wait { .. }));
+        let own_call = below.cause == Some(Cause::Other);
+        let in_call = if own_call { cycle - below.since } else { 0 };
+        let least = self.watch.vcpus[vcpu].least;
+        let has_had = |track: &Track, unseen| {
+            let had = track.had_by(below.since);
+            had.is_some_and(|had| had + unseen >= least)
+        };
+        let track = &mut self.tracks[vcpu];
         let is_it = match known {
             Some(known) => known == vcpu,
-            // Later on it may be that of a vCPU which is not watched, and whose VM is loaded.
-            None => self.tracks[vcpu].name.is_none() && soon,
+            // Later on, or before this one's budget is used up, it may be that of a vCPU which is not watched, and
+            // whose VM is loaded. If it is this one's all the same, its job ends after its deadline.
+            None => {
+                let unseen = track.open.map_or(0, |job| job.unseen);
+                track.name.is_none() && soon && has_had(track, in_call + unseen)
+            }
         };
         if is_it && !waits {
-            let had = self.tracks[vcpu].had_by(below.since);
-            if had.is_some_and(|had| had >= self.watch.vcpus[vcpu].least) {
-                self.tracks[vcpu].name = Some(name);
+            if has_had(track, 0) {
+                track.name = Some(name);
             }
             if let Some(below) = &mut self.harts[index].below {
                 below.cut_off = Some(cycle);
@@ -473,11 +484,13 @@ impl Jobs {
         }
         let (seen, exact) = release;
         let is_judged = |release: u64| self.from.is_some_and(|from| from <= release);
+        let is_periodic = |last: &Last| last.ended == Ended::Periodically;
+        let is_new = |last: &Last| is_periodic(last) || seen + NEAR_MAX >= last.release + period;
         let (release, known, judged) = match track.last {
             None => (seen, exact && is_judged(seen), false),
             // When a VM starts it is loaded, perhaps for longer than a period, so that its first release is not known.
-            Some(last) if !last.known => (seen, exact && is_judged(seen), true),
-            Some(last) if last.ended == Ended::Periodically => {
+            Some(last) if !last.known && is_new(&last) => (seen, exact && is_judged(seen), true),
+            Some(last) if last.known && is_periodic(&last) => {
                 let next = last.release + period;
                 // What brings the vCPU to its hart may come before its release, as a call of a best-effort VM does, or
                 // a while after, if it is late. Otherwise it is known better than what was taken for the last release.
@@ -485,8 +498,9 @@ impl Jobs {
                 let follows = next <= cycle && !(exact && is_near);
                 (if follows { next } else { seen }, true, true)
             }
-            Some(last) if seen + NEAR_MAX >= last.release + period => (seen, true, true),
-            Some(last) => (last.release, true, false),
+            Some(last) if is_new(&last) => (seen, true, true),
+            // The rest of a server's job.
+            Some(last) => (last.release, last.known, false),
         };
         track.open = Some(Job {
             release,
@@ -863,10 +877,10 @@ mod tests {
         feed.vm(11_800, 1);
         feed.yields(12_000);
         feed.vm(12_400, 0);
-        feed.cut_off(12_500);
+        feed.cut_off(12_560);
         feed.vm(12_600, 1);
         let summary = feed.summary();
-        assert_eq!((summary.cut_off, summary.executed_min), (1, Some(850)));
+        assert_eq!((summary.cut_off, summary.executed_min), (1, Some(910)));
     }
 
     #[test]
@@ -905,6 +919,53 @@ mod tests {
         feed.vm(39_600, 1);
         let summary = feed.summary();
         assert_eq!((summary.cut_off, summary.jobs), (2, 3));
+    }
+
+    #[test]
+    fn another_s_cut_off_before_the_budget_is_used_up_is_no_cut_off() {
+        let mut feed = begun();
+        feed.interrupt(11_000);
+        feed.vm(11_050, 0);
+        // A vCPU whose VM is loaded, in whose time no guest executes.
+        feed.interrupt(11_200);
+        feed.throttle(11_900, 8);
+        feed.vm(11_950, 0);
+        feed.yields(12_200);
+        feed.idle(12_250);
+        let summary = feed.summary();
+        assert_eq!((summary.cut_off, summary.response_max), (0, 1_200));
+        // A job that is not to go on has a response all the same.
+        feed.interrupt(21_000);
+        feed.vm(21_050, 0);
+        feed.cut_off(21_500);
+        feed.vm(21_550, 1);
+        feed.0.finish(29_000);
+        let whole = feed.summary().with_unfinished(5_000);
+        assert_eq!((whole.missed, whole.response_max), (1, 8_000));
+    }
+
+    #[test]
+    fn the_rest_of_a_server_s_first_job_is_not_judged() {
+        let mut feed = Feed(jobs());
+        feed.vm(0, 2);
+        feed.yields(1_000);
+        feed.vm(1_050, 0);
+        // The release is not known. A wait that is over at once, and one that is not.
+        feed.call(1_200, Exception::VirtualInstruction, [0; 2]);
+        feed.vm(1_220, 0);
+        feed.call(1_500, Exception::VirtualInstruction, [0; 2]);
+        feed.vm(1_550, 1);
+        feed.interrupt(5_000);
+        feed.vm(5_050, 0);
+        feed.call(5_100, Exception::VirtualInstruction, [0; 2]);
+        feed.vm(5_150, 1);
+        assert_eq!(feed.summary().jobs, 0);
+        feed.interrupt(12_000);
+        feed.vm(12_050, 0);
+        feed.yields(12_500);
+        feed.vm(12_550, 1);
+        let summary = feed.summary();
+        assert_eq!((summary.jobs, summary.response_max), (1, 500));
     }
 
     #[test]
