@@ -90,7 +90,8 @@ fn reserved(role: &str, kind: &str) -> String {
 /// No job is released before its time, nor twice in a period, nor cut short by the wait. One may begin some
 /// microseconds late, and the next in time.
 fn jobs_keep_their_grid(on: On) {
-    let outcome = run_text(on, &reserved("loop", "periodic"), Some("own"));
+    let role = format!("loop turns={}", on.fewer(50, 4));
+    let outcome = run_text(on, &reserved(&role, "periodic"), Some("own"));
     assert_verdict(&outcome, Verdict::Good);
     let apart = figure(&outcome, "own", "apart_ticks_min");
     assert!(apart > 99_900.0, "{apart}\n{}", explain(&outcome));

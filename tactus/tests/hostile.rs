@@ -12,7 +12,7 @@ use tactus::run::board::probe::Probe;
 use tactus::run::machine::Platform;
 
 use crate::harness::{
-    On, boot_text, explain, in_weak_memory, on_both, once, root, run, with_each_queue,
+    On, boot_text, explain, in_weak_memory, on_both, once, root, run, run_text, with_each_queue,
 };
 
 /// Exception codes of the instruction, load and store guest-page faults: the guest accessed memory that it does not
@@ -54,7 +54,19 @@ fn metric(vm: &VmJournal, name: &str) -> f64 {
 /// reported with the right causes and handled by the VM's policy.
 #[track_caller]
 fn contained(on: On, attack: &Attack) -> Outcome {
-    let outcome = run(on, &format!("systems/hostile-{}.toml", attack.name), None);
+    contained_with(on, attack, "")
+}
+
+/// The same of an attack with these further boot arguments.
+#[track_caller]
+fn contained_with(on: On, attack: &Attack, arguments: &str) -> Outcome {
+    let system = root().join(format!("systems/hostile-{}.toml", attack.name));
+    let mut text = std::fs::read_to_string(system).expect("the system is there");
+    if let Some(begin) = text.find("\"attack=") {
+        let end = begin + 1 + text[begin + 1..].find('"').expect("a text has an end");
+        text.insert_str(end, arguments);
+    }
+    let outcome = run_text(on, &text, None);
     is_contained(&outcome, attack);
     outcome
 }
@@ -231,8 +243,9 @@ fn restarts(
     name: &'static str,
     causes: &'static [u64],
     faults: std::ops::RangeInclusive<u64>,
+    arguments: &str,
 ) -> Outcome {
-    let outcome = contained(
+    let outcome = contained_with(
         on,
         &Attack {
             name,
@@ -240,6 +253,7 @@ fn restarts(
             causes,
             faults,
         },
+        arguments,
     );
     let hostile = did_everything(&outcome);
     assert_eq!(hostile.restarts, hostile.faults, "\n{}", explain(&outcome));
@@ -247,7 +261,10 @@ fn restarts(
 }
 
 fn touching_foreign_addresses(on: On) {
-    let outcome = restarts(on, "touch", &GUEST_PAGE_FAULTS, 1000..=10_000);
+    // Neither a number of accesses nor of addresses: each seed has all kinds of them.
+    let some = on.some_steps(23);
+    let faults = on.fewer(1_000, 23)..=10_000;
+    let outcome = restarts(on, "touch", &GUEST_PAGE_FAULTS, faults, &some);
     let hostile = did_everything(&outcome);
     // Every access but those to its own addresses ended in a fault.
     assert_eq!(
@@ -267,14 +284,18 @@ fn touching_foreign_addresses(on: On) {
 }
 
 fn mapping_foreign_memory(on: On) {
-    restarts(on, "paging", &LIVELOCK_OR_PAGE_FAULT, 100..=1000);
+    let faults = on.fewer(100, 11)..=1_000;
+    let some = on.some_steps(11);
+    restarts(on, "paging", &LIVELOCK_OR_PAGE_FAULT, faults, &some);
 }
 
 fn executing_privileged_and_undefined_instructions(on: On) {
     // The guest handles these exceptions itself, except for random loads and stores relative to x0, which miss its
     // memory.
-    let outcome = restarts(on, "instructions", &GUEST_PAGE_FAULTS, 1..=200);
-    assert!(metric(did_everything(&outcome), "hostile_trapped") > 50_000.0);
+    let some = on.some_steps(5);
+    let outcome = restarts(on, "instructions", &GUEST_PAGE_FAULTS, 1..=200, &some);
+    let trapped = metric(did_everything(&outcome), "hostile_trapped");
+    assert!(trapped > on.fewer(50_000, 5) as f64, "{trapped}");
 }
 
 fn calling_every_sbi_function_with_extreme_arguments(on: On) {
@@ -286,7 +307,8 @@ fn calling_every_sbi_function_of_the_base(on: On) {
 }
 
 fn extreme_calls(on: On, attack: &'static str) {
-    let outcome = restarts(on, attack, &LIVELOCK_OR_PAGE_FAULT, 0..=1000);
+    let some = on.some_steps(3);
+    let outcome = restarts(on, attack, &LIVELOCK_OR_PAGE_FAULT, 0..=1000, &some);
     // The guest imitated records of other VMs; they appear as its own text and nowhere else.
     let imitated = |name: &str| {
         let vm = outcome.journal.vm(name).expect("the system has it");
@@ -330,11 +352,14 @@ fn reserving_on_two_harts(on: On) {
 }
 
 fn jumping_into_data(on: On) {
-    restarts(on, "jump", &LIVELOCK_OR_PAGE_FAULT, 1..=1000);
+    restarts(on, "jump", &LIVELOCK_OR_PAGE_FAULT, 1..=1000, "");
 }
 
 fn faulting_in_its_own_trap_handler(on: On) {
-    restarts(on, "handler", &LIVELOCK_OR_PAGE_FAULT, 100..=100);
+    let lives = on.fewer(10, 5);
+    let faults = 10 * lives..=10 * lives;
+    let arguments = format!(" lives={lives}");
+    restarts(on, "handler", &LIVELOCK_OR_PAGE_FAULT, faults, &arguments);
 }
 
 fn a_halted_guest_stays_stopped(on: On) {
@@ -389,7 +414,8 @@ fn another_vm_is_told_and_restarts_it(on: On) {
 }
 
 fn writing_garbage_to_device_registers(on: On) {
-    restarts(on, "mmio", &[5, 7, 20, 21, 23], 0..=20_000);
+    let some = on.some_steps(23);
+    restarts(on, "mmio", &[5, 7, 20, 21, 23], 0..=20_000, &some);
 }
 
 fn rewriting_its_own_code(on: On) {
@@ -436,7 +462,8 @@ fn changing_its_own_reservation(on: On) {
 
 /// The attack harms neither the peer nor the channel between the two.
 fn spoiling_a_channel(on: On) {
-    let outcome = contained(
+    let lives = on.fewer(30, 10);
+    let outcome = contained_with(
         on,
         &Attack {
             name: "ring",
@@ -444,9 +471,10 @@ fn spoiling_a_channel(on: On) {
             causes: &[],
             faults: 0..=0,
         },
+        &format!(" lives={lives}"),
     );
     let hostile = did_everything(&outcome);
-    assert_eq!(hostile.restarts, 30, "\n{}", explain(&outcome));
+    assert_eq!(hostile.restarts, lives, "\n{}", explain(&outcome));
     let peer = outcome.journal.vm("peer").expect("the system has a peer");
     assert_eq!(peer.passed, ["peer"], "\n{}", explain(&outcome));
     assert!(metric(peer, "peer_corrupt") > 0.0);
@@ -455,7 +483,8 @@ fn spoiling_a_channel(on: On) {
 
 /// The attack on the page through which the peer rings the guest does not affect the peer.
 fn spoiling_its_interrupt_page(on: On) {
-    let outcome = contained(
+    let lives = on.fewer(30, 5);
+    let outcome = contained_with(
         on,
         &Attack {
             name: "page",
@@ -463,9 +492,10 @@ fn spoiling_its_interrupt_page(on: On) {
             causes: &[],
             faults: 0..=0,
         },
+        &format!(" lives={lives}"),
     );
     let hostile = did_everything(&outcome);
-    assert_eq!(hostile.restarts, 30, "\n{}", explain(&outcome));
+    assert_eq!(hostile.restarts, lives, "\n{}", explain(&outcome));
     let peer = outcome.journal.vm("peer").expect("the system has a peer");
     assert_eq!(peer.passed, ["peer"], "\n{}", explain(&outcome));
 }
@@ -542,7 +572,7 @@ const CAUSES_OF_BACKEND: [u64; 5] = [2, 21, 22, 23, CALL_TOO_LONG_CAUSE];
 
 /// The VM that has the device goes on, and nothing of its memory changes but what it shares.
 fn serving_a_device_badly(on: On) {
-    let outcome = restarts(on, "backend", &CAUSES_OF_BACKEND, 30..=32);
+    let outcome = restarts(on, "backend", &CAUSES_OF_BACKEND, 30..=32, "");
     let client = outcome.journal.vm("client").expect("the system has it");
     assert_eq!(client.passed, ["window-client"], "\n{}", explain(&outcome));
     assert!(metric(client, "loads_served") > 1000.0);

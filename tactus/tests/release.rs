@@ -17,11 +17,12 @@ const APART_TICKS: f64 = 110_000.0;
 /// time.
 ///
 /// The VM that rings it runs on `ringer_hart`.
-fn server(slice: &str, ringer_hart: usize) -> String {
+fn server(on: On, slice: &str, ringer_hart: usize) -> String {
+    let rings = on.fewer(100, 5);
     format!(
         "[system]\nplatform = \"qemu-virt\"\nharts = 2\nslice = \"{slice}\"\n\
          [[vm]]\nname = \"server\"\nimage = \"@release-selftest\"\nmemory = \"4MiB\"\n\
-         bootargs = \"role=server\"\n\
+         bootargs = \"role=server rings={rings}\"\n\
          [[vm.vcpu]]\nclass = \"rt\"\nhart = 0\nperiod = \"10ms\"\nbudget = \"500us\"\ndeadline = \"5ms\"\n\
          [[vm]]\nname = \"ringer\"\nimage = \"@release-selftest\"\nmemory = \"4MiB\"\n\
          bootargs = \"role=ringer\"\n\
@@ -44,31 +45,31 @@ fn is_at_most(outcome: &Outcome, vm: &str, name: &str, limit: f64) {
 
 fn rung_from_another_hart(on: On) {
     for slice in ["10ms", "1s"] {
-        let outcome = run_text(on, &server(slice, 1), Some("server"));
+        let outcome = run_text(on, &server(on, slice, 1), Some("server"));
         is_at_most(&outcome, "server", "late_ticks_max", BOUND_TICKS);
     }
 }
 
 fn rung_from_the_same_hart(on: On) {
-    let outcome = run_text(on, &server("1s", 0), Some("server"));
+    let outcome = run_text(on, &server(on, "1s", 0), Some("server"));
     is_at_most(&outcome, "server", "late_ticks_max", BOUND_TICKS);
 }
 
 /// A control loop of 500 µs in each 10 ms, rung every millisecond, that waits after each turn.
-fn control_loop(kind: &str) -> String {
-    let system = server("10ms", 1).replace("role=server", "role=loop");
+fn control_loop(on: On, kind: &str) -> String {
+    let system = server(on, "10ms", 1).replace("role=server", "role=loop");
     let system = system.replace("role=ringer", "role=ringer every_us=1000");
     system.replace("deadline = \"5ms\"", &format!("kind = \"{kind}\""))
 }
 
 /// Waiting ends the job of a periodic vCPU, whatever comes then, and lets a server go on.
 fn waiting_ends_the_job_of_a_periodic_one(on: On) {
-    let outcome = run_text(on, &control_loop("periodic"), Some("server"));
+    let outcome = run_text(on, &control_loop(on, "periodic"), Some("server"));
     assert_verdict(&outcome, Verdict::Good);
     let apart = figure(&outcome, "server", "apart_ticks_min");
     assert!(apart > 99_000.0, "{apart}\n{}", explain(&outcome));
     is_at_most(&outcome, "server", "missed", 0.0);
-    let outcome = run_text(on, &control_loop("server"), Some("server"));
+    let outcome = run_text(on, &control_loop(on, "server"), Some("server"));
     assert_verdict(&outcome, Verdict::Good);
     let apart = figure(&outcome, "server", "apart_ticks_min");
     assert!(apart < 20_000.0, "{apart}\n{}", explain(&outcome));

@@ -73,6 +73,23 @@ impl On {
         }
     }
 
+    /// This number, or a `part` of it in weak memory: there a run takes many times as long, and each test runs from many
+    /// seeds.
+    pub fn fewer(self, number: u64, part: u64) -> u64 {
+        match self {
+            Self::WeakMemory(_) => number.div_ceil(part),
+            _ => number,
+        }
+    }
+
+    /// Boot arguments that leave an attack one in `every` steps in weak memory: others from each seed. None elsewhere.
+    pub fn some_steps(self, every: u64) -> String {
+        match self {
+            Self::WeakMemory(seed) => format!(" every={every} first={}", seed % every),
+            _ => String::new(),
+        }
+    }
+
     /// The system's text, adapted to this platform.
     fn adapted(self, system: String) -> String {
         match self {

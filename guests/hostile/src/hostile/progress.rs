@@ -2,13 +2,17 @@
 
 use core::fmt::Display;
 
-use tactus_guest::{power, println, record, start, time};
+use tactus_guest::{devicetree, power, println, record, start, time};
 use tactus_guest_hostile::{Page, Word};
 
 /// The counters of an attack.
+///
+/// Boot arguments: with `every=N` only each N-th step is taken, from number `first=N` on.
 #[derive(Clone, Copy)]
 pub struct Progress {
     page: Page,
+    every: u64,
+    first: u64,
 }
 
 impl Progress {
@@ -23,14 +27,22 @@ impl Progress {
             page.store(Word::RestartMax, ticks.max(page.load(Word::RestartMax)));
             page.store(Word::Ended, 0);
         }
-        Self { page }
+        Self::of(page)
     }
 
     /// Opens the counters for another vCPU of the guest, without counting.
     pub fn again() -> Self {
         // SAFETY: as above.
         let page = unsafe { Page::get() };
-        Self { page }
+        Self::of(page)
+    }
+
+    fn of(page: Page) -> Self {
+        Self {
+            page,
+            every: devicetree::number("every", 1),
+            first: devicetree::number("first", 0),
+        }
     }
 
     /// Number of starts of the guest, including this one.
@@ -53,7 +65,7 @@ impl Progress {
     /// like the steps of [`Progress::next`].
     pub fn next_of<T>(self, get: impl FnOnce(u64) -> Option<T>) -> Option<T> {
         let step = self.page.load(Word::Step);
-        let found = get(step)?;
+        let found = get(self.first + step * self.every)?;
         self.page.store(Word::Step, step + 1);
         Some(found)
     }

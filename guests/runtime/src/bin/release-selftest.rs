@@ -4,7 +4,8 @@
 //!
 //! `role=` in the boot arguments selects the part:
 //!
-//! * `server`: waits for channel 0's doorbell, executes for `answer_us` and measures how late it is done;
+//! * `server`: waits for `rings` doorbells of channel 0, executes for `answer_us` each time and measures how late it is
+//!   done;
 //! * `ringer`: rings channel 0's doorbell every `every_us`, and writes the time of the ring to the channel's memory
 //!   before it;
 //! * `loop`: `turns` times, computes for a while and waits for channel 0's doorbell, and measures how soon one turn
@@ -24,8 +25,6 @@ use tactus_guest::{devicetree, record, start, time, trap};
 
 tactus_guest::entry!(main);
 
-/// Rings that the server waits for.
-const RINGS: u64 = 100;
 /// Word of the channel's memory with the time of the last ring, in ticks.
 const RUNG_AT: usize = 0;
 
@@ -80,7 +79,8 @@ fn serve() {
     });
     trap::enable_interrupts();
     channel().enable_interrupt(1);
-    while ANSWERED.load(Ordering::Relaxed) < RINGS {
+    let rings = devicetree::number("rings", 100);
+    while ANSWERED.load(Ordering::Relaxed) < rings {
         trap::wait_for_interrupt();
     }
     let status = rt::status().expect("the vCPU has a reservation");
