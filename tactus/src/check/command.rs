@@ -5,10 +5,12 @@ use std::process::ExitCode;
 use miette::Report;
 use serde_json::{Value, json};
 
-use super::{Verdict, check_file_for, inside, of_tiles, report, summary};
+use super::{Verdict, check_file_for, inside, of_tiles, pci, report, summary};
 use crate::artifacts::Artifacts;
 use crate::cli::CheckArguments;
 use crate::evidence;
+use crate::pci::Model;
+use crate::plan::{Device, Function, Plan};
 use crate::problem::{Problem, Weight, count};
 
 /// Carries the command out; the exit code is as `--help` says.
@@ -125,6 +127,29 @@ pub(crate) fn to_json(verdict: &Verdict) -> Value {
             "column": place.map(|(_, _, column)| column),
         })
     };
+    let device = |device: &Device| {
+        json!({
+            "name": device.name,
+            "address": device.guest.start,
+            "size": device.guest.size(),
+            "host_address": device.host,
+            "interrupts": device.interrupts,
+        })
+    };
+    let function = |plan: &Plan, function: &Function| {
+        let sharers = pci::sharers(plan, verdict.machine.as_deref(), function);
+        let sharers = sharers.iter();
+        json!({
+            "slot": function.slot,
+            "id": function.model.map(|model| model.id().to_string()),
+            "model": function.model.map(Model::name),
+            "address": function.window.start,
+            "size": function.window.size(),
+            "interrupt": function.interrupt,
+            "shared_with": sharers.map(|(slot, vm)| json!({ "slot": slot, "vm": vm })).collect::<Vec<_>>(),
+            "resets_itself": function.model.map(Model::has_reset),
+        })
+    };
     let vms = verdict.plan.iter().flat_map(|plan| {
         plan.vms.iter().map(|vm| {
             json!({
@@ -138,6 +163,8 @@ pub(crate) fn to_json(verdict: &Verdict) -> Value {
                 })),
                 "entry": vm.entry,
                 "vcpus": vm.vcpus.len(),
+                "devices": vm.devices.iter().map(device).collect::<Vec<_>>(),
+                "functions": vm.functions.iter().map(|own| function(plan, own)).collect::<Vec<_>>(),
             })
         })
     });

@@ -305,27 +305,27 @@ fn has_its_addresses(
     }
 }
 
-/// The other functions on a function's interrupt line, in words: those of VMs, and those of the machine that no VM has.
-pub(super) fn sharers(plan: &Plan, machine: Option<&[Model]>, function: &Function) -> String {
+/// The other functions on a function's interrupt line, by their slots: those of VMs, with these, and those of the machine
+/// that no VM has.
+pub(super) fn sharers<'p>(
+    plan: &'p Plan,
+    machine: Option<&[Model]>,
+    function: &Function,
+) -> Vec<(u32, Option<&'p str>)> {
     let of_vms = plan.vms.iter().flat_map(|vm| {
         let functions = vm.functions.iter();
-        functions.map(|other| (other.slot, other.interrupt, vm.name.as_str()))
+        functions.map(|other| (other.slot, other.interrupt, Some(vm.name.as_str())))
     });
     let given: Vec<_> = of_vms.collect();
     let slots = 1..=machine.map_or(0, <[Model]>::len) as u32;
     let spare = slots.filter(|slot| given.iter().all(|(other, ..)| other != slot));
     let host = plan.profile.pci.iter();
-    let spare = host.flat_map(|host| spare.clone().map(|slot| (slot, line(host, slot), "no VM")));
-    let others: Vec<String> = given
+    let spare = host.flat_map(|host| spare.clone().map(|slot| (slot, line(host, slot), None)));
+    given
         .iter()
         .copied()
         .chain(spare)
         .filter(|(slot, line, _)| *line == function.interrupt && *slot != function.slot)
-        .map(|(slot, _, of)| format!("slot {slot} ({of})"))
-        .collect();
-    if others.is_empty() {
-        "-".into()
-    } else {
-        others.join(", ")
-    }
+        .map(|(slot, _, vm)| (slot, vm))
+        .collect()
 }

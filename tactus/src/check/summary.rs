@@ -358,6 +358,10 @@ fn functions(plan: &Plan, verdict: &Verdict) -> String {
     ])];
     for vm in &plan.vms {
         for function in &vm.functions {
+            let sharers: Vec<String> = pci::sharers(plan, verdict.machine.as_deref(), function)
+                .into_iter()
+                .map(|(slot, vm)| format!("slot {slot} ({})", vm.unwrap_or("no VM")))
+                .collect();
             rows.push(vec![
                 function.slot.to_string(),
                 vm.name.clone(),
@@ -367,7 +371,11 @@ fn functions(plan: &Plan, verdict: &Verdict) -> String {
                 ),
                 extent_text(function.window),
                 function.interrupt.to_string(),
-                pci::sharers(plan, verdict.machine.as_deref(), function),
+                if sharers.is_empty() {
+                    "-".into()
+                } else {
+                    sharers.join(", ")
+                },
                 match function.model.map(Model::has_reset) {
                     Some(true) => "its own",
                     Some(false) => "none: its bus mastering ends",
