@@ -6,7 +6,9 @@
 //! gives up what is in flight and resets the device: a sector of a write that was given up is the old one or the new
 //! one.
 //!
-//! Boot arguments: `requests=N` (400); `seed=N` (1).
+//! Boot arguments: `requests=N` (400); `seed=N` (1); `slots=N` (8): requests that it announces at a time, at most;
+//! `pause=N` (0): before these it waits up to so many microseconds; `within_us=N`: it fails when these take longer, from
+//! the notification until all have ended and the interrupt is acknowledged.
 #![no_std]
 #![no_main]
 
@@ -62,6 +64,8 @@ struct Journal {
     outages: u64,
     /// The longest time from a notification until a request has ended, or the device was reset; in ticks.
     longest: u64,
+    /// The longest time of a round, from the notification to the end of the device's interrupt; in ticks.
+    round_max: u64,
 }
 
 fn main() {
@@ -85,6 +89,7 @@ fn main() {
         failed: 0,
         outages: 0,
         longest: 0,
+        round_max: 0,
     };
     // SAFETY: interrupts stay off in `sstatus`: these end waits only.
     unsafe { csr::set::<{ csr::SIE }>(csr::INTERRUPT_TIMER | csr::INTERRUPT_EXTERNAL) };
@@ -154,16 +159,23 @@ impl Journal {
     }
 
     fn work(&mut self, requests: u64) {
+        let slots = SLOTS.min(devicetree::number("slots", SLOTS as u64) as usize);
+        let pause_us = devicetree::number("pause", 0) as usize;
         let mut added = 0;
         while added < requests || self.driver.is_any_busy() {
-            for slot in 0..SLOTS {
+            for slot in 0..slots {
                 if !self.driver.is_busy(slot) && added < requests {
                     self.add(slot);
                     added += 1;
                 }
             }
+            if pause_us > 0 {
+                let pause = Duration::from_micros(self.random(pause_us) as u64);
+                time::busy_wait(time::ticks(pause));
+            }
+            let since = time::now();
             self.driver.notify();
-            self.wait();
+            self.wait(since);
         }
         // All of it is on the disk.
         self.driver.add(0, kind::FLUSH, 0, 0);
@@ -203,9 +215,8 @@ impl Journal {
         self.driver.add(slot, kind, at(slot, first), count * SECTOR);
     }
 
-    /// Waits until a request has ended, or an outage has.
-    fn wait(&mut self) {
-        let since = time::now();
+    /// Waits until a request of the round that was announced at `since` has ended, or an outage has.
+    fn wait(&mut self, since: u64) {
         let end = since + time::ticks(OUTAGE_MAX);
         let done = self.done;
         let mut is_first = true;
@@ -222,6 +233,7 @@ impl Journal {
                 }
                 count += 1;
             });
+            self.round_max = self.round_max.max(time::now() - since);
             for one in ended.into_iter().flatten() {
                 self.end(one);
             }
@@ -324,15 +336,19 @@ impl Journal {
     }
 
     fn report(&self) {
-        let us = self.longest * 1_000_000 / time::hz();
+        let us = |ticks: u64| ticks * 1_000_000 / time::hz();
         record::metric("requests_done", self.done, "count");
         record::metric("requests_lost", self.lost, "count");
         record::metric("requests_doubled", self.doubled, "count");
         record::metric("requests_failed", self.failed, "count");
         record::metric("outages", self.outages, "count");
-        record::metric("outage_max", us, "us");
+        record::metric("outage_max", us(self.longest), "us");
+        record::metric("round_max", us(self.round_max), "us");
         if self.lost + self.doubled + self.failed != 0 {
             record::give_up("requests were lost, doubled or failed");
+        }
+        if us(self.round_max) > devicetree::number("within_us", u64::MAX) {
+            record::give_up("a round took longer than it may");
         }
     }
 }

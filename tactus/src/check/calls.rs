@@ -4,6 +4,7 @@ use tactus_abi::blob::limit;
 
 use super::judge::Judge;
 use crate::config::{self, At, Config, Nanoseconds, Span};
+use crate::plan::Plan;
 use crate::problem::{Code, Problem};
 
 /// The longest time that a call may be given: no real-time vCPU has the hart meanwhile.
@@ -153,6 +154,62 @@ fn held(links: &[Link<'_>], vms: usize, harts: u64) -> Vec<u64> {
     held
 }
 
+/// How long a call by a channel may take its caller, or an access in the window of a device that is emulated by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// The channel's index.
+    pub channel: usize,
+    /// The longest wait for the calls of other harts that are served before.
+    pub waits: Nanoseconds,
+    /// ... and from then on.
+    pub takes: Nanoseconds,
+}
+
+impl Bound {
+    /// Both together.
+    pub const fn within(&self) -> Nanoseconds {
+        Nanoseconds(self.waits.0.saturating_add(self.takes.0))
+    }
+}
+
+/// The bounds of a plan's channels with calls, in their order: while the caller has its hart.
+///
+/// On each other hart, one call may come before. The way through the hypervisor to a service and back is within what the
+/// platform's longest path takes.
+pub fn bounds(plan: &Plan) -> Vec<Bound> {
+    let channels = plan.channels.iter().enumerate();
+    let calls = channels.filter(|(_, channel)| channel.calls.0 != 0);
+    let (numbers, links): (Vec<_>, Vec<_>) = calls
+        .map(|(number, channel)| {
+            let [(caller, _), (server, _)] = channel.ends;
+            let link = Link {
+                caller,
+                server,
+                time: channel.calls,
+                span: &(0..0),
+            };
+            (number, link)
+        })
+        .unzip();
+    let harts = u64::from(plan.harts);
+    let held = held(&links, plan.vms.len(), harts);
+    let longest = held.iter().max().copied().unwrap_or(0) * harts;
+    // What `platform` has added for calls is no part of the way.
+    let way = plan.profile.overheads.blocking.0.saturating_sub(longest);
+    let bound = |(channel, link): (usize, &Link<'_>)| {
+        let server = links.iter().filter(|other| other.server == link.server);
+        let own_calls = server.map(|other| other.time.0).max().unwrap_or(0);
+        let nested = held[link.server].saturating_sub(own_calls);
+        let one = held[link.server].saturating_add(way);
+        Bound {
+            channel,
+            waits: Nanoseconds(one.saturating_mul(harts.saturating_sub(1))),
+            takes: Nanoseconds(link.time.0.saturating_add(nested).saturating_add(way)),
+        }
+    };
+    numbers.into_iter().zip(&links).map(bound).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -173,6 +230,19 @@ mod tests {
         let links = [link(0, 2, 10), link(1, 2, 20), link(2, 3, 5), link(0, 3, 7)];
         assert_eq!(held(&links, 4, 4), [0, 0, 20 + 3 * 7, 7]);
         assert_eq!(held(&links, 4, 1), [0, 0, 20, 7]);
+    }
+
+    /// The plan of a system whose real-time guest has a disk that three others on other harts have, too.
+    #[test]
+    fn a_call_waits_for_one_of_each_other_hart() {
+        let system = concat!(env!("CARGO_MANIFEST_DIR"), "/../systems/served-loads.toml");
+        let text = std::fs::read_to_string(system).expect("the system is there");
+        let plan = crate::check::tests::planned(&text);
+        let bounds = bounds(&plan);
+        assert_eq!(bounds.len(), 4);
+        let way = bounds[0].takes.0 - 50_000;
+        assert!(way > 0);
+        assert_eq!(bounds[0].waits.0, 3 * (50_000 + way));
     }
 
     #[test]

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use miette::Report;
 use serde_json::{Value, json};
 
-use super::{Verdict, check_file_for, inside, of_tiles, pci, report, summary};
+use super::{Verdict, calls, check_file_for, inside, of_tiles, pci, report, summary};
 use crate::artifacts::Artifacts;
 use crate::cli::CheckArguments;
+use crate::config::Nanoseconds;
 use crate::evidence;
 use crate::pci::Model;
 use crate::plan::{Device, Function, Plan};
@@ -150,6 +151,24 @@ pub(crate) fn to_json(verdict: &Verdict) -> Value {
             "resets_itself": function.model.map(Model::has_reset),
         })
     };
+    let calls = |plan: &Plan| {
+        let us = |time: Nanoseconds| time.0 as f64 / 1000.0;
+        let bounds = calls::bounds(plan).into_iter();
+        let object = |bound: calls::Bound| {
+            let channel = &plan.channels[bound.channel];
+            let [caller, server] = channel.ends.map(|(vm, _)| &plan.vms[vm].name);
+            json!({
+                "channel": channel.name,
+                "caller": caller,
+                "server": server,
+                "device": channel.device.as_ref().map(|device| &device.compatible),
+                "waits_max_us": us(bound.waits),
+                "takes_max_us": us(bound.takes),
+                "within_us": us(bound.within()),
+            })
+        };
+        bounds.map(object).collect::<Vec<_>>()
+    };
     let vms = verdict.plan.iter().flat_map(|plan| {
         plan.vms.iter().map(|vm| {
             json!({
@@ -179,6 +198,7 @@ pub(crate) fn to_json(verdict: &Verdict) -> Value {
         "fine": verdict.plan.is_some() || verdict.tiles.is_some(),
         "problems": verdict.problems.iter().map(problem).collect::<Vec<_>>(),
         "vms": vms.chain(tiles).collect::<Vec<_>>(),
+        "calls": verdict.plan.iter().flat_map(calls).collect::<Vec<_>>(),
         "guarantee": verdict.guarantee.as_ref().map(report::to_json),
         "reloads": inside::reloads_json(verdict),
         "tasks": inside::tasks_json(verdict),

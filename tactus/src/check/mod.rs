@@ -61,6 +61,7 @@ use crate::problem::{Code, Problem, Weight, count};
 use draft::Parts;
 use judge::Judge;
 
+pub use calls::{Bound as CallBound, bounds as call_bounds};
 pub use chains::Chain;
 pub use command::command;
 pub(crate) use command::{exit_code, print_problems, to_json};

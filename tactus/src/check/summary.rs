@@ -12,7 +12,7 @@ use tactus_policy::reservation::Kind;
 
 use super::time::{reservation_text, time_text};
 use super::{Verdict, command::tally};
-use super::{parts, pci};
+use super::{calls, parts, pci};
 use crate::config::{Address, Class, ColourRange, IoPolicy, Nanoseconds, Share, Size};
 use crate::guest_image::extent_text;
 use crate::io_bounds::{Memory, Mesh, Port, Request, Shared, Way};
@@ -39,6 +39,7 @@ pub fn summary(plan: &Plan, verdict: &Verdict) -> String {
     text.push_str(&accelerators(plan));
     text.push_str(&io(plan));
     text.push_str(&channels(plan));
+    text.push_str(&calls(plan));
     text
 }
 
@@ -650,6 +651,34 @@ fn channels(plan: &Plan) -> String {
                 (CHANNEL_SOURCE as usize + number).to_string(),
             ]);
         }
+    }
+    section(&rows)
+}
+
+/// How long a call, or an access of an emulated device, takes its caller at most.
+fn calls(plan: &Plan) -> String {
+    let mut rows = vec![row(&[
+        "calls",
+        "by VM",
+        "served by",
+        "device",
+        "waits at most",
+        "takes at most",
+        "done within",
+    ])];
+    for bound in calls::bounds(plan) {
+        let channel = &plan.channels[bound.channel];
+        let [caller, server] = channel.ends.map(|(vm, _)| plan.vms[vm].name.clone());
+        let device = channel.device.as_ref();
+        rows.push(vec![
+            channel.name.clone(),
+            caller,
+            server,
+            device.map_or_else(|| "-".into(), |device| device.compatible.clone()),
+            bound.waits.to_string(),
+            bound.takes.to_string(),
+            bound.within().to_string(),
+        ]);
     }
     section(&rows)
 }
