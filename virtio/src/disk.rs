@@ -1,10 +1,10 @@
 //! A disk in memory: an image that is never changed, and the blocks that were written.
 //!
-//! Written blocks are in memory that outlives the device, in which each block has a state of two bits: its sectors are
-//! those of the image, those that were written, or zeroes. A block is written first, all of it, and its state is changed
-//! then, with the one word that has it: a life of the device that ends between the two leaves the block as it was. A
-//! sector of a written block is written to a place of its own first, and then over the old one: the next life finishes
-//! what had begun. So a sector is the old one or the new one, and never a part of each.
+//! Written blocks are in memory that outlives the device, in which each block has a state of two bits: its sectors
+//! are those of the image, those that were written, or zeroes. A block is written first, all of it, and its state is
+//! changed then, with the one word that has it: a life of the device that ends between the two leaves the block as it
+//! was. A sector of a written block is written to a place of its own first, and then over the old one: the next life
+//! finishes what had begun. So a sector is the old one or the new one, and never a part of each.
 
 use core::ops::Range;
 
