@@ -56,8 +56,8 @@ fn a_disk_outlives_the_vm_that_emulates_it(on: On) {
 /// A VM that emulates a disk is back within this time after a fault, in microseconds.
 const OUTAGE_MAX_US: f64 = 50_000.0;
 
-/// A client that writes, discards, reads and flushes at random is told of each request once, and finds what it has written,
-/// though the VM that emulates the disk has a fault after some accesses of each life, or takes too long then.
+/// A client that writes, discards, reads and flushes at random is told of each request once, and finds what it has
+/// written, though the VM that emulates the disk has a fault after some accesses of each life, or takes too long then.
 fn no_request_is_lost_or_doubled(on: On) {
     let path = root().join("systems/served-journal.toml");
     let text = std::fs::read_to_string(path).expect("it is there");

@@ -168,7 +168,7 @@ impl<D: Disk> Block<D> {
         let bytes = request.readable - HEADER;
         let count = bytes / SEGMENT as u64;
         let mut segments = [Segment::default(); SEGMENTS_MAX as usize];
-        let is_whole = bytes % SEGMENT as u64 == 0 && count > 0;
+        let is_whole = bytes.is_multiple_of(SEGMENT as u64) && count > 0;
         let Some(segments) = segments.get_mut(..count as usize).filter(|_| is_whole) else {
             return Ok(Status::IoError);
         };
