@@ -18,7 +18,7 @@ fn an_access_is_a_call_of_another_vm(on: On) {
     assert_eq!(faults, ["device"], "{}", explain(&outcome));
 }
 
-/// Debian's kernel writes a disk that another VM emulates, and reads it back.
+/// Debian's kernel writes a disk that another VM emulates, discards a part of it and reads it back.
 fn linux_has_a_disk_of_another_vm(on: On) {
     let outcome = run(on, "systems/served-disk.toml", Some("linux"));
     let linux = outcome.journal.vm("linux").expect("the system has it");
@@ -28,7 +28,15 @@ fn linux_has_a_disk_of_another_vm(on: On) {
 }
 
 /// What Linux does with its disk.
-const DISK: [&str; 4] = ["disk_there", "disk_write", "disk_read", "linux_disk"];
+const DISK: [&str; 7] = [
+    "disk_there",
+    "disk_write",
+    "disk_read",
+    "disk_limits",
+    "disk_discard",
+    "disk_zeroes",
+    "linux_disk",
+];
 
 /// The VM that emulates the disk has a fault after each 80 accesses: what it has served then its driver is not told.
 /// Linux waits until the VM has restarted, and finds all that it has written.
@@ -48,8 +56,8 @@ fn a_disk_outlives_the_vm_that_emulates_it(on: On) {
 /// A VM that emulates a disk is back within this time after a fault, in microseconds.
 const OUTAGE_MAX_US: f64 = 50_000.0;
 
-/// A client that writes, reads and flushes at random is told of each request once, and finds what it has written,
-/// though the VM that emulates the disk has a fault after some accesses of each life, or takes too long then.
+/// A client that writes, discards, reads and flushes at random is told of each request once, and finds what it has
+/// written, though the VM that emulates the disk has a fault after some accesses of each life, or takes too long then.
 fn no_request_is_lost_or_doubled(on: On) {
     let path = root().join("systems/served-journal.toml");
     let text = std::fs::read_to_string(path).expect("it is there");

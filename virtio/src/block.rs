@@ -1,6 +1,6 @@
 //! A block device (virtio 1.2, section 5.2).
 
-use crate::disk::{Disk, SECTOR};
+use crate::disk::{BLOCK_SECTORS, Disk, Failed, SECTOR};
 use crate::memory::Memory;
 use crate::mmio::{Device, Served};
 use crate::queue::{Buffer, Chain, Fault, Queue};
@@ -12,6 +12,12 @@ pub const BUFFERS_MAX: u32 = 4;
 /// Sectors of a request, at most.
 const SECTORS_MAX: u64 = (BUFFER_MAX * BUFFERS_MAX) as u64 / SECTOR as u64;
 
+/// The most segments of a request to discard sectors, or to write zeroes: what stays of the first and of the last block
+/// of each is copied.
+pub const SEGMENTS_MAX: u32 = 2;
+/// The most sectors of a segment.
+pub const SEGMENT_SECTORS_MAX: u32 = 8192;
+
 /// Features (section 5.2.3).
 mod feature {
     pub const SIZE_MAX: u64 = 1 << 1;
@@ -19,6 +25,8 @@ mod feature {
     pub const READ_ONLY: u64 = 1 << 5;
     pub const BLOCK_SIZE: u64 = 1 << 6;
     pub const FLUSH: u64 = 1 << 9;
+    pub const DISCARD: u64 = 1 << 13;
+    pub const WRITE_ZEROES: u64 = 1 << 14;
 }
 
 /// Kinds of requests (section 5.2.6).
@@ -27,6 +35,8 @@ mod kind {
     pub const OUT: u32 = 1;
     pub const FLUSH: u32 = 4;
     pub const GET_ID: u32 = 8;
+    pub const DISCARD: u32 = 11;
+    pub const WRITE_ZEROES: u32 = 13;
 }
 
 /// What a request's last byte says (section 5.2.6).
@@ -38,9 +48,45 @@ enum Status {
     Unsupported = 2,
 }
 
+impl From<Result<(), Failed>> for Status {
+    fn from(done: Result<(), Failed>) -> Self {
+        done.map_or(Self::IoError, |()| Self::Ok)
+    }
+}
+
 /// Bytes of a request's header, and of what identifies a device.
 const HEADER: u64 = 16;
 const ID: usize = 20;
+/// Bytes of a segment (section 5.2.6).
+const SEGMENT: usize = 16;
+
+/// Sectors that are discarded, or made zeroes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Segment {
+    sector: u64,
+    sectors: u32,
+    flags: u32,
+}
+
+impl Segment {
+    /// The flag that allows the device to give the sectors' storage to others.
+    const UNMAP: u32 = 1;
+
+    const fn of(bytes: [u8; SEGMENT]) -> Self {
+        let [a, b, c, d, e, f, g, h, i, j, k, l, flags @ ..] = bytes;
+        Self {
+            sector: u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+            sectors: u32::from_le_bytes([i, j, k, l]),
+            flags: u32::from_le_bytes(flags),
+        }
+    }
+
+    /// Whether a disk of so many sectors has all of these, and a segment may have so many.
+    fn is_within(&self, sectors: u64) -> bool {
+        let end = self.sector.checked_add(self.sectors.into());
+        self.sectors <= SEGMENT_SECTORS_MAX && end.is_some_and(|end| end <= sectors)
+    }
+}
 
 /// A block device before a disk.
 #[derive(Debug)]
@@ -56,6 +102,11 @@ impl<D: Disk> Block<D> {
         let length = id.len().min(ID);
         own[..length].copy_from_slice(&id[..length]);
         Self { disk, id: own }
+    }
+
+    /// The disk.
+    pub const fn disk_mut(&mut self) -> &mut D {
+        &mut self.disk
     }
 
     /// A request's data, and how many bytes of buffers were written.
@@ -98,8 +149,10 @@ impl<D: Disk> Block<D> {
                 }
                 Ok((Status::Ok, if is_in { bytes as u32 } else { 0 }))
             }
-            // What was written outlives the device already.
-            kind::FLUSH => Ok((Status::Ok, 0)),
+            kind::FLUSH => Ok((self.disk.flush().into(), 0)),
+            kind::DISCARD | kind::WRITE_ZEROES if self.disk.is_writable() => {
+                Ok((self.zero(request, memory)?, 0))
+            }
             kind::GET_ID => {
                 let length = (request.writable - 1).min(ID as u64) as usize;
                 request.write(memory, 0, &self.id[..length])?;
@@ -107,6 +160,40 @@ impl<D: Disk> Block<D> {
             }
             _ => Ok((Status::Unsupported, 0)),
         }
+    }
+
+    /// Makes a request's segments zeroes. It changes nothing before all segments are in order, and looks at each once:
+    /// the driver may change them meanwhile.
+    fn zero(&mut self, request: &Request<'_>, memory: &impl Memory) -> Result<Status, Fault> {
+        let bytes = request.readable - HEADER;
+        let count = bytes / SEGMENT as u64;
+        let mut segments = [Segment::default(); SEGMENTS_MAX as usize];
+        let is_whole = bytes.is_multiple_of(SEGMENT as u64) && count > 0;
+        let Some(segments) = segments.get_mut(..count as usize).filter(|_| is_whole) else {
+            return Ok(Status::IoError);
+        };
+        for (number, segment) in segments.iter_mut().enumerate() {
+            let mut own = [0; SEGMENT];
+            request.read(memory, HEADER + (number * SEGMENT) as u64, &mut own)?;
+            *segment = Segment::of(own);
+        }
+        // A request to discard sectors has no flags (section 5.2.6.2).
+        let flags = if request.kind == kind::DISCARD {
+            0
+        } else {
+            Segment::UNMAP
+        };
+        if segments.iter().any(|segment| segment.flags & !flags != 0) {
+            return Ok(Status::Unsupported);
+        }
+        let sectors = self.disk.sectors();
+        if !segments.iter().all(|segment| segment.is_within(sectors)) {
+            return Ok(Status::IoError);
+        }
+        let done = segments
+            .iter()
+            .try_for_each(|segment| self.disk.zero(segment.sector, segment.sectors.into()));
+        Ok(done.into())
     }
 }
 
@@ -198,21 +285,32 @@ impl<D: Disk> Device for Block<D> {
     const QUEUES: usize = 1;
 
     fn features(&self) -> u64 {
-        let read_only = if self.disk.is_writable() {
-            0
+        let rights = if self.disk.is_writable() {
+            feature::DISCARD | feature::WRITE_ZEROES
         } else {
             feature::READ_ONLY
         };
-        feature::SIZE_MAX | feature::SEG_MAX | feature::BLOCK_SIZE | feature::FLUSH | read_only
+        feature::SIZE_MAX | feature::SEG_MAX | feature::BLOCK_SIZE | feature::FLUSH | rights
     }
 
     fn configuration(&self, offset: u32, size: u8) -> u64 {
-        // Section 5.2.4: capacity, size_max, seg_max, geometry, blk_size.
-        let mut bytes = [0; 24];
+        // Section 5.2.4; what is not named here is zero.
+        let mut bytes = [0; 60];
         bytes[..8].copy_from_slice(&self.disk.sectors().to_le_bytes());
-        bytes[8..12].copy_from_slice(&BUFFER_MAX.to_le_bytes());
-        bytes[12..16].copy_from_slice(&BUFFERS_MAX.to_le_bytes());
-        bytes[20..].copy_from_slice(&(SECTOR as u32).to_le_bytes());
+        let mut put = |at: usize, word: u32| bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
+        // size_max, seg_max, blk_size
+        put(8, BUFFER_MAX);
+        put(12, BUFFERS_MAX);
+        put(20, SECTOR as u32);
+        if self.disk.is_writable() {
+            // max_discard_sectors, max_discard_seg, discard_sector_alignment
+            put(36, SEGMENT_SECTORS_MAX);
+            put(40, SEGMENTS_MAX);
+            put(44, BLOCK_SECTORS as u32);
+            // max_write_zeroes_sectors, max_write_zeroes_seg; write_zeroes_may_unmap is zero: none gives storage up.
+            put(48, SEGMENT_SECTORS_MAX);
+            put(52, SEGMENTS_MAX);
+        }
         let mut value = [0; 8];
         for (at, byte) in value.iter_mut().enumerate().take(size.into()) {
             *byte = bytes.get(offset as usize + at).copied().unwrap_or(0);

@@ -4,14 +4,18 @@ mod driver;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use driver::{BASE, BUFFERS, DESCRIPTORS, Death, MEMORY, Machine, SIZE};
+use driver::{BASE, BUFFERS, DESCRIPTORS, Death, Kept, MEMORY, Machine, Mortal, SIZE, segment};
 use proptest::prelude::*;
-use tactus_virtio::disk::{Disk as _, Layered, SECTOR};
+use tactus_virtio::block::{Block, SEGMENT_SECTORS_MAX, SEGMENTS_MAX};
+use tactus_virtio::disk::{Disk, Failed, Layered, SECTOR};
 use tactus_virtio::memory::Memory as _;
-use tactus_virtio::mmio::{WORDS, register, status};
+use tactus_virtio::mmio::{Port, WORDS, register, status};
 
 const IN: u32 = 0;
 const OUT: u32 = 1;
+const FLUSH: u32 = 4;
+const DISCARD: u32 = 11;
+const WRITE_ZEROES: u32 = 13;
 
 /// An image of two blocks and two sectors, each sector with its number.
 fn image() -> &'static [u8] {
@@ -92,6 +96,195 @@ fn a_disk_has_its_size_and_its_rights() {
     machine.request(0, OUT, 0, &[1; SECTOR]);
     machine.write(register::QUEUE_NOTIFY, 0);
     assert_eq!((machine.status(0), machine.disk.is_writable()), (1, false));
+}
+
+/// What a driver may discard, and how much of it at once; a disk that cannot be written has no such requests.
+#[test]
+fn a_disk_has_its_limits_of_discards() {
+    for (pages, sectors) in [(8, SEGMENT_SECTORS_MAX), (3, 0)] {
+        let mut machine = Machine::new(image(), pages);
+        let has = sectors > 0;
+        let features = machine.read(register::DEVICE_FEATURES);
+        assert_eq!(features >> 13 & 3, if has { 3 } else { 0 });
+        assert_eq!(features >> 9 & 1, 1);
+        let wanted = if has {
+            [sectors, SEGMENTS_MAX, 8, sectors, SEGMENTS_MAX, 0]
+        } else {
+            [0; 6]
+        };
+        let found = [36, 40, 44, 48, 52, 56].map(|at| machine.read(register::CONFIGURATION + at));
+        assert_eq!(found, wanted.map(u64::from));
+        machine.start();
+        for (slot, kind) in [(0, DISCARD), (1, WRITE_ZEROES)] {
+            machine.request(slot, kind, 0, &segment(0, 1, 0));
+        }
+        machine.write(register::QUEUE_NOTIFY, 0);
+        let status = if has { 0 } else { 2 };
+        assert_eq!([0, 1].map(|slot| machine.status(slot)), [status; 2]);
+    }
+}
+
+/// Discarded sectors are zeroes and not those of the image, whether a block is new, written or was discarded, and
+/// whether all of it is discarded; those beside them stay.
+#[test]
+fn what_is_discarded_is_zeroes() {
+    for kind in [DISCARD, WRITE_ZEROES] {
+        let mut machine = started();
+        machine.request(0, OUT, 8, &[7; 2 * SECTOR]);
+        let segments = [segment(3, 6, 0), segment(17, 1, 0)];
+        machine.request(1, kind, 0, segments.as_flattened());
+        machine.request(2, OUT, 4, &[9; SECTOR]);
+        machine.request(3, kind, 0, &segment(9, 1, 0));
+        machine.write(register::QUEUE_NOTIFY, 0);
+        // The status alone was written.
+        assert_eq!(machine.completed(), [(0, 1), (3, 1), (6, 1), (9, 1)]);
+        assert_eq!([0, 1, 2, 3].map(|slot| machine.status(slot)), [0; 4]);
+        machine.restart();
+        let wanted = [0, 1, 2, 0, 9, 0, 0, 0, 0, 0, 10, 11, 12, 13, 14, 15, 16, 0];
+        for (sector, wanted) in wanted.into_iter().enumerate() {
+            let mut data = [0xff; SECTOR];
+            machine
+                .disk
+                .read(sector as u64, &mut data)
+                .expect("there is one");
+            assert_eq!(data, [wanted; SECTOR], "{sector}");
+        }
+    }
+}
+
+/// A request with a segment that is not in order changes nothing, also by those before it.
+#[test]
+fn a_wrong_segment_changes_nothing() {
+    let good = segment(0, 8, 0);
+    let mut tries = Vec::new();
+    for kind in [DISCARD, WRITE_ZEROES] {
+        // Beyond the end, more than there may be, and an end that wraps.
+        for wrong in [
+            segment(17, 2, 0),
+            segment(18, 1, 0),
+            segment(0, SEGMENT_SECTORS_MAX + 1, 0),
+            segment(u64::MAX, 1, 0),
+        ] {
+            tries.push((kind, [good, wrong].concat(), 1));
+            tries.push((kind, [wrong, good].concat(), 1));
+        }
+        // No segment, a part of one, and too many.
+        for length in [0, 15, 17, 16 * (SEGMENTS_MAX as usize + 1)] {
+            tries.push((kind, good.repeat(4)[..length].to_vec(), 1));
+        }
+        // Flags that are not known, also where the sectors are not either.
+        for flags in [2, 0x8000_0000, 3] {
+            tries.push((kind, [good, segment(0, 1, flags)].concat(), 2));
+            tries.push((kind, [segment(99, 1, flags), good].concat(), 2));
+        }
+    }
+    tries.push((DISCARD, [good, segment(0, 1, 1)].concat(), 2));
+    for (kind, data, status) in tries {
+        let mut machine = started();
+        if data.is_empty() {
+            // Without the descriptor of the data.
+            machine.request(0, kind, 0, &[0]);
+            machine.descriptor(0, Machine::buffer(0), 16, 1, 2);
+        } else {
+            machine.request(0, kind, 0, &data);
+        }
+        machine.write(register::QUEUE_NOTIFY, 0);
+        assert_eq!(machine.status(0), status, "{kind} {data:?}");
+        machine.request(1, IN, 0, &[0; 3 * SECTOR]);
+        machine.write(register::QUEUE_NOTIFY, 0);
+        let sectors = machine.data(1, 3);
+        assert_eq!(sectors, image()[..3 * SECTOR], "{kind} {data:?}");
+    }
+    // Zeroes may be written with the flag by which the device may give storage up.
+    let mut machine = started();
+    machine.request(0, WRITE_ZEROES, 0, &segment(1, 1, 1));
+    machine.write(register::QUEUE_NOTIFY, 0);
+    assert_eq!(machine.status(0), 0);
+}
+
+/// Blocks of several words of states.
+#[test]
+fn a_large_disk_is_discarded_in_pieces() {
+    let mut disk = Layered::new(&[], driver::window(200 * 4096, 0));
+    let sectors = disk.sectors();
+    for sector in 0..sectors {
+        assert_eq!(disk.write(sector, &[1; SECTOR]), Ok(()));
+    }
+    let first = 8 * 31 + 5;
+    let count = 8 * 100 + 1;
+    assert_eq!(disk.zero(first, count), Ok(()));
+    for beyond in [(0, sectors + 1), (sectors, 1), (u64::MAX, 2)] {
+        assert_eq!(disk.zero(beyond.0, beyond.1), Err(Failed));
+    }
+    for sector in 0..sectors {
+        let mut data = [0xff; SECTOR];
+        disk.read(sector, &mut data).expect("there is one");
+        let is_zero = (first..first + count).contains(&sector);
+        assert_eq!(data, [u8::from(!is_zero); SECTOR], "{sector}");
+    }
+}
+
+/// A disk of one sector with a cache: what was written outlives the device after a flush, which may fail.
+#[derive(Default)]
+struct Cached {
+    cache: u8,
+    medium: u8,
+    fails: bool,
+}
+
+impl Disk for Cached {
+    fn sectors(&self) -> u64 {
+        1
+    }
+
+    fn is_writable(&self) -> bool {
+        true
+    }
+
+    fn read(&self, _: u64, to: &mut [u8; SECTOR]) -> Result<(), Failed> {
+        to.fill(self.cache);
+        Ok(())
+    }
+
+    fn write(&mut self, _: u64, from: &[u8; SECTOR]) -> Result<(), Failed> {
+        self.cache = from[0];
+        Ok(())
+    }
+
+    fn zero(&mut self, _: u64, _: u64) -> Result<(), Failed> {
+        self.cache = 0;
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Failed> {
+        if self.fails {
+            return Err(Failed);
+        }
+        self.medium = self.cache;
+        Ok(())
+    }
+}
+
+/// A flush is the disk's: a device says that it is done when the disk says so, and not where it failed.
+#[test]
+fn a_flush_is_as_honest_as_its_disk() {
+    let mut machine = started();
+    let block = Block::new(Cached::default(), b"test");
+    let memory = Mortal::new(machine.memory.memory);
+    let kept = Kept {
+        words: machine.kept.words.clone(),
+        ..Kept::default()
+    };
+    let mut device = Port::new(block, memory, kept);
+    let mut ask = |machine: &mut Machine, slot, kind, fails| {
+        device.device.disk_mut().fails = fails;
+        machine.request(slot, kind, 0, &[5; SECTOR]);
+        device.access(register::QUEUE_NOTIFY, 4, Some(0));
+        (machine.status(slot), device.device.disk_mut().medium)
+    };
+    assert_eq!(ask(&mut machine, 0, OUT, false), (0, 0));
+    assert_eq!(ask(&mut machine, 1, FLUSH, true), (1, 0));
+    assert_eq!(ask(&mut machine, 2, FLUSH, false), (0, 5));
 }
 
 /// Whatever access to its driver's memory, or to its registers as they are kept, a device's life ends at: each request
@@ -211,6 +404,10 @@ enum Step {
         sectors: usize,
         value: u8,
     },
+    Zero {
+        kind: u32,
+        segments: Vec<(u64, u32)>,
+    },
     Notify,
     Restart,
 }
@@ -219,6 +416,9 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => (any::<bool>(), 0..24u64, 1..=3usize, any::<u8>()).prop_map(|(write, sector, sectors, value)| {
             Step::Request { write, sector, sectors, value }
+        }),
+        2 => (prop::bool::ANY, prop::collection::vec((0..20u64, 0..12u32), 1..=2)).prop_map(|(discards, segments)| {
+            Step::Zero { kind: if discards { DISCARD } else { WRITE_ZEROES }, segments }
         }),
         1 => Just(Step::Notify),
         1 => Just(Step::Restart),
@@ -246,10 +446,28 @@ proptest! {
                     machine.request(slot, if write { OUT } else { IN }, sector, &data);
                     waiting.push((slot, Step::Request { write, sector, sectors, value }));
                 }
+                Step::Zero { kind, segments } => {
+                    if waiting.len() == 5 {
+                        continue;
+                    }
+                    let slot = (0..5).find(|slot| waiting.iter().all(|(used, _)| used != slot));
+                    let slot = slot.expect("five slots");
+                    let data: Vec<u8> = segments.iter().flat_map(|(at, count)| segment(*at, *count, 0)).collect();
+                    machine.request(slot, kind, 0, &data);
+                    waiting.push((slot, Step::Zero { kind, segments }));
+                }
                 Step::Restart => machine.restart(),
                 Step::Notify => {
                     machine.write(register::QUEUE_NOTIFY, 0);
                     for (slot, step) in waiting.drain(..) {
+                        if let Step::Zero { segments, .. } = &step {
+                            let fits = segments.iter().all(|(at, count)| at + u64::from(*count) <= 18);
+                            prop_assert_eq!(machine.status(slot), u8::from(!fits));
+                            for (at, count) in segments.iter().filter(|_| fits) {
+                                let first = *at as usize * SECTOR;
+                                model[first..first + *count as usize * SECTOR].fill(0);
+                            }
+                        }
                         let Step::Request { write, sector, sectors, value } = step else {
                             continue;
                         };

@@ -1,5 +1,6 @@
-//! A client of a disk that another VM emulates, which may crash meanwhile: it writes, reads and flushes at random, with
-//! requests in flight in all slots, and knows of each sector what is in it. Each write has a number of its own.
+//! A client of a disk that another VM emulates, which may crash meanwhile: it writes, discards, reads and flushes at
+//! random, with requests in flight in all slots, and knows of each sector what is in it. Each write has a number of its
+//! own; a discarded sector has to be zeroes.
 //!
 //! A request that ends twice, or that was done after a later one, is doubled; one that does not end, or whose data is
 //! not on the disk, is lost. In about half of the outages, in which the VM that has the disk does not serve, the client
@@ -15,7 +16,7 @@
 use core::time::Duration;
 
 use tactus_guest::{csr, devicetree, record, start, time, trap};
-use tactus_guest_disk::{DATA, Driver, Ended, SECTOR, SLOTS, kind};
+use tactus_guest_disk::{DATA, Driver, Ended, SECTOR, SEGMENT, SLOTS, kind};
 
 tactus_guest::entry!(main);
 
@@ -35,20 +36,29 @@ struct Request {
     /// Within the slot's sectors.
     first: usize,
     count: usize,
-    /// That of the write.
+    /// That of the write, or [`ZEROES`].
     number: u64,
 }
 
-/// What a sector has in it: the number of the last write, and of one that was given up since, or 0.
+impl Request {
+    const fn changes_sectors(&self) -> bool {
+        matches!(self.kind, kind::OUT | kind::DISCARD | kind::WRITE_ZEROES)
+    }
+}
+
+/// The number, in place of a write's, of sectors that were never written or were discarded since.
+const ZEROES: u64 = 0;
+
+/// What a sector has in it: the number of the last write, and of one that was given up since.
 #[derive(Clone, Copy)]
 struct Sector {
     number: u64,
-    given_up: u64,
+    given_up: Option<u64>,
 }
 
 const NEVER_WRITTEN: Sector = Sector {
-    number: 0,
-    given_up: 0,
+    number: ZEROES,
+    given_up: None,
 };
 
 struct Journal {
@@ -185,9 +195,11 @@ impl Journal {
     }
 
     fn add(&mut self, slot: usize) {
-        let kind = match self.random(8) {
+        let kind = match self.random(10) {
             0 => kind::FLUSH,
-            1..4 => kind::IN,
+            1 => kind::DISCARD,
+            2 => kind::WRITE_ZEROES,
+            3..6 => kind::IN,
             _ => kind::OUT,
         };
         let first = self.random(SECTORS);
@@ -196,7 +208,10 @@ impl Journal {
             _ => 1 + self.random(MOST.min(SECTORS - first)),
         };
         self.numbers += 1;
-        let number = self.numbers;
+        let (number, bytes) = match kind {
+            kind::DISCARD | kind::WRITE_ZEROES => (ZEROES, SEGMENT),
+            _ => (self.numbers, count * SECTOR),
+        };
         for sector in 0..count {
             for word in 0..WORDS {
                 let content = match kind {
@@ -206,13 +221,17 @@ impl Journal {
                 Driver::set_word(slot, sector * WORDS + word, content);
             }
         }
+        if number == ZEROES {
+            Driver::set_word(slot, 0, at(slot, first));
+            Driver::set_word(slot, 1, count as u64);
+        }
         self.requests[slot] = Request {
             kind,
             first,
             count,
             number,
         };
-        self.driver.add(slot, kind, at(slot, first), count * SECTOR);
+        self.driver.add(slot, kind, at(slot, first), bytes);
     }
 
     /// Waits until a request of the round that was announced at `since` has ended, or an outage has.
@@ -268,17 +287,15 @@ impl Journal {
             self.failed += 1;
         }
         let sectors = request.first..request.first + request.count;
-        match request.kind {
-            kind::OUT => {
-                for sector in sectors {
-                    self.sectors[slot][sector] = Sector {
-                        number: request.number,
-                        given_up: 0,
-                    };
-                }
+        if request.changes_sectors() {
+            for sector in sectors {
+                self.sectors[slot][sector] = Sector {
+                    number: request.number,
+                    given_up: None,
+                };
             }
-            kind::IN => self.check(slot, request.first, request.count),
-            _ => {}
+        } else if request.kind == kind::IN {
+            self.check(slot, request.first, request.count);
         }
     }
 
@@ -286,9 +303,9 @@ impl Journal {
     fn give_up_all(&mut self) {
         for slot in 0..SLOTS {
             let request = self.requests[slot];
-            if self.driver.is_busy(slot) && request.kind == kind::OUT {
+            if self.driver.is_busy(slot) && request.changes_sectors() {
                 for sector in request.first..request.first + request.count {
-                    self.sectors[slot][sector].given_up = request.number;
+                    self.sectors[slot][sector].given_up = Some(request.number);
                 }
             }
         }
@@ -306,18 +323,17 @@ impl Journal {
                     found == content(write, place, word)
                 })
             };
-            if sector.given_up != 0 && is(sector.given_up) {
-                sector.number = sector.given_up;
+            if let Some(given_up) = sector.given_up.take().filter(|write| is(*write)) {
+                sector.number = given_up;
             } else if !is(sector.number) {
                 // A whole sector of an earlier write is one that was done again.
                 let found = Driver::word(slot, number * WORDS);
-                if (1..sector.number).any(|write| found == content(write, place, 0)) {
+                if (1..=self.numbers).any(|write| found == content(write, place, 0)) {
                     self.doubled += 1;
                 } else {
                     self.lost += 1;
                 }
             }
-            sector.given_up = 0;
         }
     }
 
@@ -358,10 +374,10 @@ const fn at(slot: usize, sector: usize) -> u64 {
     (slot * SECTORS + sector) as u64
 }
 
-/// A word of a sector by a write; 0: a disk that was never written.
+/// A word of a sector by a write, or of one of [`ZEROES`].
 fn content(write: u64, sector: u64, word: usize) -> u64 {
     match write {
-        0 => 0,
+        ZEROES => 0,
         _ => mix(write << 32 | sector << 8 | word as u64),
     }
 }

@@ -27,7 +27,14 @@ pub mod kind {
     pub const OUT: u32 = 1;
     /// Makes what was written permanent.
     pub const FLUSH: u32 = 4;
+    /// Discards sectors: the data is a segment.
+    pub const DISCARD: u32 = 11;
+    /// Makes sectors zeroes, likewise.
+    pub const WRITE_ZEROES: u32 = 13;
 }
+
+/// Bytes of a segment: a word of its first sector, and one of their number.
+pub const SEGMENT: usize = 16;
 
 /// A request's status before its device has written it.
 pub const PENDING: u8 = 0xff;

@@ -111,6 +111,8 @@ pub struct Machine {
     pub memory: Mortal,
     pub kept: Kept,
     pub disk: Layered,
+    image: &'static [u8],
+    layer: Window,
     pub device: Device,
     /// The driver's side of the queue: the next entry of the available ring, and of the used one.
     pub added: u16,
@@ -134,6 +136,8 @@ impl Machine {
             memory,
             kept,
             disk,
+            image,
+            layer,
             added: 0,
             seen: 0,
             interrupts: 0,
@@ -144,6 +148,7 @@ impl Machine {
     pub fn restart(&mut self) {
         self.memory.left.set(None);
         self.kept.left.set(None);
+        self.disk = Layered::new(self.image, self.layer);
         let block = Block::new(self.disk, b"test");
         self.device = Port::new(block, self.memory.clone(), self.kept.clone());
     }
@@ -280,6 +285,15 @@ impl Machine {
     }
 }
 
+/// A segment of a request to discard sectors, or to write zeroes.
+pub fn segment(sector: u64, sectors: u32, flags: u32) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&sector.to_le_bytes());
+    bytes[8..12].copy_from_slice(&sectors.to_le_bytes());
+    bytes[12..].copy_from_slice(&flags.to_le_bytes());
+    bytes
+}
+
 /// Accesses that a device makes of its driver's memory for one of the driver's, at most.
 const ACCESSES_MAX: u32 = 200;
 /// Pages of the disk's layer.
@@ -316,7 +330,17 @@ pub fn hostile(bytes: &[u8]) {
         let offset = u32::from(place) & 0x1fc;
         match step[0] % 6 {
             0 => machine.start(),
-            1 => machine.request(place % 5, number as u32 % 9, number >> 32, &[1; SECTOR]),
+            1 => {
+                let (kind, sector) = (number as u32 % 14, number >> 32);
+                let segments = [
+                    segment(sector, place.into(), number as u32 >> 30),
+                    segment(number >> 8 & 0xff, number as u32 >> 16 & 0xff, 0),
+                ];
+                match kind {
+                    11 | 13 => machine.request(place % 5, kind, 0, segments.as_flattened()),
+                    _ => machine.request(place % 5, kind, sector, &[1; SECTOR]),
+                }
+            }
             // A part may be outside.
             2 => drop(memory.write(BASE + u64::from(place), &value)),
             3 => machine.restart(),
