@@ -1,6 +1,9 @@
 //! Devices that VMs emulate for others.
 
-use crate::harness::{On, explain, figure, on_both, root, run, run_text};
+use tactus::artifacts::Artifacts;
+use tactus::check::{call_bounds, check_file};
+
+use crate::harness::{On, explain, figure, on_both, root, run, run_text, seeds};
 
 /// A driver uses a device that another VM emulates in every way; a fault of that VM is its own, and the driver goes on.
 fn an_access_is_a_call_of_another_vm(on: On) {
@@ -75,6 +78,37 @@ fn no_request_is_lost_or_doubled(on: On) {
         }
         let outage = figure(&outcome, "client", "outage_max");
         assert!(outage <= OUTAGE_MAX_US, "{argument}: {outage} us");
+    }
+}
+
+/// Requests of a real-time guest before a disk that three others use without pause take no longer than `tactus check`
+/// says, whatever these do: a notification is a call for each request and one more, and two calls are for the interrupt.
+#[test]
+fn requests_of_a_real_time_guest_keep_their_bound() {
+    let path = root().join("systems/served-loads.toml");
+    let verdict = check_file(&path, &Artifacts::Workspace);
+    let bounds = call_bounds(&verdict.plan.expect("it is in order"));
+    let within = 4.0 * bounds[0].within().0 as f64 / 1000.0;
+    let text = std::fs::read_to_string(path).expect("it is there");
+    for seed in seeds("SERVED_LOADS_SEEDS", 1..4) {
+        let mut system = text.clone();
+        for (number, load) in ["seed=2", "seed=3 pause=40", "seed=4 slots=3"]
+            .iter()
+            .enumerate()
+        {
+            assert!(system.contains(load), "{load}");
+            let (own, slots) = (4 * seed + number as u64, 1 + (seed + number as u64) % 8);
+            let pause = seed * (number as u64 + 1) % 60;
+            system = system.replace(load, &format!("seed={own} slots={slots} pause={pause}"));
+        }
+        let outcome = run_text(On::Board, &system, Some("control"));
+        let control = outcome.journal.vm("control").expect("the system has it");
+        assert_eq!(control.passed, ["disk-journal"], "{}", explain(&outcome));
+        let round = figure(&outcome, "control", "round_max");
+        assert!(
+            round > 0.0 && round <= within,
+            "seed {seed}: {round} of {within} us"
+        );
     }
 }
 

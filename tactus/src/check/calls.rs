@@ -232,17 +232,19 @@ mod tests {
         assert_eq!(held(&links, 4, 1), [0, 0, 20, 7]);
     }
 
-    /// The plan of a system whose real-time guest has a disk that three others on other harts have, too.
+    /// The second VM serves the first, and calls the third meanwhile: on the other hart, too.
     #[test]
     fn a_call_waits_for_one_of_each_other_hart() {
-        let system = concat!(env!("CARGO_MANIFEST_DIR"), "/../systems/served-loads.toml");
-        let text = std::fs::read_to_string(system).expect("the system is there");
-        let plan = crate::check::tests::planned(&text);
-        let bounds = bounds(&plan);
-        assert_eq!(bounds.len(), 4);
-        let way = bounds[0].takes.0 - 50_000;
+        let (_, plan) = crate::check::tests::calls_image();
+        let [one, other] = bounds(&plan)[..] else {
+            panic!("it has two channels with calls");
+        };
+        let way = other.takes.0 - 2_000;
         assert!(way > 0);
-        assert_eq!(bounds[0].waits.0, 3 * (50_000 + way));
+        assert_eq!(other.waits.0, 2_000 + way);
+        assert_eq!(one.takes.0, 12_000 + way);
+        assert_eq!(one.waits.0, 12_000 + way);
+        assert_eq!(one.within().0, 24_000 + 2 * way);
     }
 
     #[test]
