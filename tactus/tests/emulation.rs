@@ -82,7 +82,7 @@ fn no_request_is_lost_or_doubled(on: On) {
 }
 
 /// Requests of a real-time guest before a disk that three others use without pause take no longer than `tactus check`
-/// says, whatever these do: a notification is a call for each request and one more, and two calls are for the interrupt.
+/// says, whatever these do: a notification is a call for each request and one more, and the interrupt two calls.
 #[test]
 fn requests_of_a_real_time_guest_keep_their_bound() {
     let path = root().join("systems/served-loads.toml");

@@ -174,8 +174,8 @@ impl Bound {
 
 /// The bounds of a plan's channels with calls, in their order: while the caller has its hart.
 ///
-/// On each other hart, one call may come before. The way through the hypervisor to a service and back is within what the
-/// platform's longest path takes.
+/// On each other hart, one call may come before. The way through the hypervisor to a service and back is within what
+/// the platform's longest path takes.
 pub fn bounds(plan: &Plan) -> Vec<Bound> {
     let channels = plan.channels.iter().enumerate();
     let calls = channels.filter(|(_, channel)| channel.calls.0 != 0);

@@ -305,8 +305,8 @@ fn has_its_addresses(
     }
 }
 
-/// The other functions on a function's interrupt line, by their slots: those of VMs, with these, and those of the machine
-/// that no VM has.
+/// The other functions on a function's interrupt line, by their slots: those of VMs, with these, and those of the
+/// machine that no VM has.
 pub(super) fn sharers<'p>(
     plan: &'p Plan,
     machine: Option<&[Model]>,

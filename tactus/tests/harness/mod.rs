@@ -73,8 +73,8 @@ impl On {
         }
     }
 
-    /// This number, or a `part` of it in weak memory: there a run takes many times as long, and each test runs from many
-    /// seeds.
+    /// This number, or a `part` of it in weak memory: there a run takes many times as long, and each test runs from
+    /// many seeds.
     pub fn fewer(self, number: u64, part: u64) -> u64 {
         match self {
             Self::WeakMemory(_) => number.div_ceil(part),
