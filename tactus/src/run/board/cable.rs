@@ -14,7 +14,8 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -206,32 +207,65 @@ enum Unread {
 }
 
 /// Connects with the run that waits at `path`, or waits there for one. `None`: cancelled.
+///
+/// What is at `path` has listened from its first moment: a socket is made beside it, and linked there when it listens.
 fn meet(path: &Path, cancel: &AtomicBool) -> io::Result<Option<UnixStream>> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let mut own = path.as_os_str().to_owned();
+    own.push(format!(".{}.{number}", process::id()));
+    let own = Path::new(&own);
     while !cancel.load(Ordering::Relaxed) {
         match UnixStream::connect(path) {
             Ok(stream) => return Ok(Some(stream)),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            // What a run has left that was killed while it waited.
             Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
-                if !fs::symlink_metadata(path)?.file_type().is_socket() {
-                    return Err(io::Error::other("it is there, and no socket"));
+                if let Some(stream) = take_away(path, own)? {
+                    return Ok(Some(stream));
                 }
-                fs::remove_file(path)?;
             }
             Err(error) => return Err(error),
         }
-        match UnixListener::bind(path) {
-            Ok(listener) => {
+        let listener = UnixListener::bind(own)?;
+        let linked = fs::hard_link(own, path);
+        fs::remove_file(own)?;
+        match linked {
+            Ok(()) => {
                 let came = accept(&listener, cancel);
-                fs::remove_file(path)?;
-                return came;
+                // The other run may have taken it away.
+                return absent_or(fs::remove_file(path)).and(came);
             }
             // The other run was first.
-            Err(error) if error.kind() == ErrorKind::AddrInUse => {}
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
     }
     Ok(None)
+}
+
+/// Takes away what a run has left at `path` that was killed while it waited. If the other run listens there by now, it
+/// is met.
+fn take_away(path: &Path, own: &Path) -> io::Result<Option<UnixStream>> {
+    let is_socket = fs::symlink_metadata(path).map(|found| found.file_type().is_socket());
+    match is_socket {
+        Ok(true) => {}
+        Ok(false) => return Err(io::Error::other("it is there, and no socket")),
+        Err(error) => return absent_or(Err(error)).map(|()| None),
+    }
+    if let Err(error) = fs::rename(path, own) {
+        return absent_or(Err(error)).map(|()| None);
+    }
+    let stream = UnixStream::connect(own).ok();
+    fs::remove_file(own)?;
+    Ok(stream)
+}
+
+/// The result, but that there is no such file is none of its errors.
+fn absent_or(done: io::Result<()>) -> io::Result<()> {
+    done.or_else(|error| match error.kind() {
+        ErrorKind::NotFound => Ok(()),
+        _ => Err(error),
+    })
 }
 
 fn accept(listener: &UnixListener, cancel: &AtomicBool) -> io::Result<Option<UnixStream>> {
@@ -319,6 +353,27 @@ mod tests {
     /// A cable for one end at `path`.
     fn cable(path: &Path) -> Cable {
         Cable::new(path.to_owned(), Net::new([2; 6]).far_end())
+    }
+
+    #[test]
+    fn two_runs_that_come_at_once_meet() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("cable");
+        let cancel = AtomicBool::new(false);
+        for round in 0..100 {
+            // Every other time one was killed while it waited.
+            if round % 2 == 0 {
+                drop(UnixListener::bind(&path).expect("a socket"));
+            }
+            let mut ends = [cable(&path), cable(&path)];
+            thread::scope(|scope| {
+                for end in &mut ends {
+                    scope.spawn(|| assert_eq!(end.plug_in(&cancel), Ok(true)));
+                }
+            });
+            let left = fs::read_dir(directory.path()).expect("it is there").count();
+            assert_eq!(left, 0, "round {round}");
+        }
     }
 
     #[test]
