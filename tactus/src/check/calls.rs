@@ -120,12 +120,23 @@ fn depths(links: &[Link<'_>], vms: usize) -> Vec<usize> {
 /// How long a hart may be kept by one call, waits for other harts included; 0 where there are none.
 pub(super) fn longest(config: &Config, harts: u32) -> Nanoseconds {
     let held = held(&links(config), config.vms.len(), harts.into());
-    Nanoseconds(
-        held.into_iter()
-            .max()
-            .unwrap_or(0)
-            .saturating_mul(harts.into()),
-    )
+    Nanoseconds(longest_of(&held, harts.into()))
+}
+
+/// The same, where services may be held so long.
+fn longest_of(held: &[u64], harts: u64) -> u64 {
+    held.iter()
+        .max()
+        .map_or(0, |most| most.saturating_mul(harts))
+}
+
+/// For each VM, the longest call of it by another, in nanoseconds; 0: none calls it.
+fn own_calls(links: &[Link<'_>], vms: usize) -> Vec<u64> {
+    let mut longest = vec![0; vms];
+    for link in links {
+        longest[link.server] = longest[link.server].max(link.time.0);
+    }
+    longest
 }
 
 /// For each VM, how long its service may be one hart's, in nanoseconds.
@@ -133,10 +144,7 @@ pub(super) fn longest(config: &Config, harts: u32) -> Nanoseconds {
 /// A service is one hart's at a time, first come, first served, for as long as its longest call; a call that it makes
 /// itself ends within that, but it may have waited for its turn longer.
 fn held(links: &[Link<'_>], vms: usize, harts: u64) -> Vec<u64> {
-    let mut longest = vec![0; vms];
-    for link in links {
-        longest[link.server] = longest[link.server].max(link.time.0);
-    }
+    let longest = own_calls(links, vms);
     let mut held = longest.clone();
     for _ in 0..limit::CALL_DEPTH {
         let mut waits = vec![0; vms];
@@ -193,13 +201,12 @@ pub fn bounds(plan: &Plan) -> Vec<Bound> {
         .unzip();
     let harts = u64::from(plan.harts);
     let held = held(&links, plan.vms.len(), harts);
-    let longest = held.iter().max().copied().unwrap_or(0) * harts;
+    let own_calls = own_calls(&links, plan.vms.len());
     // What `platform` has added for calls is no part of the way.
-    let way = plan.profile.overheads.blocking.0.saturating_sub(longest);
+    let blocking = plan.profile.overheads.blocking.0;
+    let way = blocking.saturating_sub(longest_of(&held, harts));
     let bound = |(channel, link): (usize, &Link<'_>)| {
-        let server = links.iter().filter(|other| other.server == link.server);
-        let own_calls = server.map(|other| other.time.0).max().unwrap_or(0);
-        let nested = held[link.server].saturating_sub(own_calls);
+        let nested = held[link.server].saturating_sub(own_calls[link.server]);
         let one = held[link.server].saturating_add(way);
         Bound {
             channel,

@@ -490,7 +490,7 @@ impl Jobs {
             None => (seen, exact && is_judged(seen), false),
             // When a VM starts it is loaded, perhaps for longer than a period, so that its first release is not known.
             Some(last) if !last.known && is_new(&last) => (seen, exact && is_judged(seen), true),
-            Some(last) if last.known && is_periodic(&last) => {
+            Some(last) if is_periodic(&last) => {
                 let next = last.release + period;
                 // What brings the vCPU to its hart may come before its release, as a call of a best-effort VM does, or
                 // a while after, if it is late. Otherwise it is known better than what was taken for the last release.
