@@ -302,6 +302,7 @@ pub fn boot(
     };
     if let Some(kernel) = software.kernel {
         next = load(board, "kernel", kernel, base + NEXT)?;
+        board.machine.begin_in_order();
     }
     if let Some(initrd) = software.initrd {
         let kernel = software.kernel.map_or(0, <[u8]>::len) as u64;

@@ -27,6 +27,7 @@
 //! * What bus masters, and walks that set the bits A and D, write is in memory at once; no load takes a value from
 //!   before it afterwards.
 //! * No load is earlier than the trap or interrupt that its hart took last.
+//! * Firmware that starts other software may be kept in order up to there ([`WeakMemory::begin_in_order`]).
 //! * A store reaches memory within [`DELAY_CYCLES`] and a turn, and before its hart waits. A load's time lies no more
 //!   than [`WINDOW_CYCLES`] and a turn back.
 
@@ -203,6 +204,8 @@ pub(crate) struct WeakMemory {
     random: Random,
     /// The generator for the length of the next turn.
     next_turn: Random,
+    /// Whether all is in order still, as the firmware is starting.
+    in_order: bool,
     /// Stores that reached memory so far.
     now: u64,
     /// No load is earlier: what was before is forgotten.
@@ -228,6 +231,7 @@ impl WeakMemory {
         Self {
             random: Random::new(seed, STREAM),
             next_turn: Random::new(seed, STREAM + 1),
+            in_order: false,
             now: 0,
             floor: 0,
             past: VecDeque::with_capacity(HISTORY + 1),
@@ -247,6 +251,16 @@ impl WeakMemory {
                 hart.coherence.len() == COHERENCE
                     && hart.buffer.iter().all(|store| sound(&store.bytes))
             })
+    }
+
+    /// Keeps loads and stores in program order, until [`end_order`](Self::end_order).
+    pub(crate) const fn begin_in_order(&mut self) {
+        self.in_order = true;
+    }
+
+    /// From now on loads and stores are weakly ordered.
+    pub(crate) const fn end_order(&mut self) {
+        self.in_order = false;
     }
 
     /// The stores that reached memory since the last call.
@@ -296,6 +310,11 @@ impl WeakMemory {
         depends_on: u64,
         cycle: u64,
     ) {
+        if self.in_order {
+            write(memory, &bytes);
+            self.committed.push((hart, bytes.physical, bytes.size));
+            return;
+        }
         if self.harts[hart].buffer.len() == STORES {
             let place = self.random.below(STORES);
             self.commit(memory, hart, place, cycle);
@@ -389,7 +408,9 @@ impl WeakMemory {
         ordering: i32,
         cycle: u64,
     ) -> u64 {
-        if let Some(before) = before {
+        if let Some(before) = before
+            && !self.in_order
+        {
             self.enter(cycle, Bytes::new(physical, before, size));
         }
         let this = &mut self.harts[hart];

@@ -11,9 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tactus_board::board::{Board, MemoryModel, Outcome, Pace};
 use tactus_board::bus::{BadState, Device, Port, Refused};
 use tactus_board::profile::Profile;
-use tactus_board::setup::{self, Options};
+use tactus_board::setup::{self, Options, Software};
 
 const BASE: u64 = 0x8000_0000;
+const MEMORY: u64 = 8 << 20;
 /// The size of each hart's program area.
 const PROGRAM: u64 = 0x1000;
 /// The variables x, y and z, in lines of their own.
@@ -59,6 +60,7 @@ const W: u32 = 1;
 const RW: u32 = 3;
 const FENCE_TSO: u32 = 0x8330_000f;
 const FENCE_I: u32 = 0x100f;
+const MRET: u32 = 0x3020_0073;
 
 const fn amoswap(rd: u32, value: u32, address: u32) -> u32 {
     0x0800_302f | rd << 7 | address << 15 | value << 20
@@ -122,7 +124,7 @@ fn board(harts: usize, seed: u64, pace: Pace) -> Board {
     let profile = Profile::named("soc").expect("it comes with the board");
     let options = Options {
         harts: Some(harts),
-        memory: Some(1 << 20),
+        memory: Some(MEMORY),
         seed,
         memory_model: MemoryModel::Weak,
         ..Options::default()
@@ -177,10 +179,12 @@ impl Litmus {
         Self::new(harts, registers, 0)
     }
 
-    fn outcomes_at(&self, pace: Pace) -> Outcomes {
+    /// The outcomes on boards that are prepared before.
+    fn outcomes_after(&self, prepare: impl Fn(&mut Board)) -> Outcomes {
         let mut outcomes = Outcomes::new();
         for seed in seeds() {
-            let mut board = board(self.harts.len(), seed, pace);
+            let mut board = board(self.harts.len(), seed, Pace::Fast);
+            prepare(&mut board);
             for round in 0..ROUNDS {
                 board.write(BASE + 0x10_000, &[0; 0x100]).expect("memory");
                 for (hart, program) in self.harts.iter().enumerate() {
@@ -208,7 +212,7 @@ impl Litmus {
     }
 
     fn outcomes(&self) -> Outcomes {
-        self.outcomes_at(Pace::Fast)
+        self.outcomes_after(|_| {})
     }
 
     /// Asserts that this outcome occurs.
@@ -468,11 +472,39 @@ fn all_other_harts_see_a_store_at_once() {
 #[test]
 fn timed_runs_are_weak_too() {
     let passing = |writer: Between<'_>, reader: Between<'_>| {
-        message_passing(writer, reader, &[ld(R2, X)]).outcomes_at(Pace::Timed)
+        let litmus = message_passing(writer, reader, &[ld(R2, X)]);
+        litmus.outcomes_after(|board| board.set_pace(Pace::Timed))
     };
     let weak = [1, 0].as_slice();
     assert!(passing(&[], &[]).contains_key(weak));
     assert!(!passing(&[fence(W, W)], &[fence(R, R)]).contains_key(weak));
+}
+
+/// Firmware that starts a kernel is in order until a hart leaves M-mode. Such as is all of the software never is.
+#[test]
+fn firmware_that_starts_a_kernel_is_in_order() {
+    let firmware = STAY.to_le_bytes();
+    let storing = store_buffering(&[], &[]);
+    let outcomes = |litmus: &Litmus, kernel| {
+        litmus.outcomes_after(|board| {
+            let profile = Profile::named("soc").expect("it comes with the board");
+            let software = Software {
+                firmware: &firmware,
+                kernel,
+                ..Software::default()
+            };
+            setup::boot(board, &profile, &software).expect("software that fits");
+        })
+    };
+    let weak = [0, 0].as_slice();
+    assert!(outcomes(&storing, None).contains_key(weak));
+    let ordered = outcomes(&storing, Some(&firmware));
+    assert!(!ordered.contains_key(weak), "{ordered:?}");
+    assert!(ordered.len() > 1, "only one outcome: {ordered:?}");
+    // A third hart leaves M-mode, to where it may not execute anything.
+    let mut left = store_buffering(&[], &[]);
+    left.harts.push(vec![MRET]);
+    assert!(outcomes(&left, Some(&firmware)).contains_key(weak));
 }
 
 /// The number of lost additions when each hart adds 1 to x 40 times by `adding`.
@@ -669,7 +701,7 @@ fn a_snapshot_is_of_one_memory_model() {
     let profile = Profile::named("soc").expect("it comes with the board");
     let options = Options {
         harts: Some(3),
-        memory: Some(1 << 20),
+        memory: Some(MEMORY),
         ..Options::default()
     };
     let (mut other, _) = setup::board(&profile, &options, Vec::new()).expect("a board");

@@ -10,7 +10,7 @@ use crate::hart::Hart;
 use crate::machine::Machine;
 use crate::op::{Handler, Op};
 use crate::pace::Variant;
-use crate::privileged::{Access, Counters, CsrOperation, Effects, Fence, Privileged, Trap};
+use crate::privileged::{Access, Counters, CsrOperation, Effects, Fence, Mode, Privileged, Trap};
 
 /// An encoding that is no instruction.
 pub(super) unsafe fn illegal(
@@ -163,6 +163,9 @@ fn return_to(
 /// `mret`.
 pub(super) unsafe fn mret(hart: &mut Hart, machine: &mut Machine, op: *const Op) -> *const Block {
     let to = hart.privileged.mret(machine.bits(hart, op));
+    if hart.privileged.mode != Mode::MACHINE {
+        machine.left_machine_mode();
+    }
     return_to(hart, machine, op, to)
 }
 

@@ -117,6 +117,20 @@ impl Machine {
         }
     }
 
+    /// Keeps loads and stores in program order until a hart leaves M-mode for the first time.
+    pub(crate) fn begin_in_order(&mut self) {
+        if let Some(weak) = &mut self.weak {
+            weak.begin_in_order();
+        }
+    }
+
+    /// A hart has left M-mode.
+    pub(crate) fn left_machine_mode(&mut self) {
+        if let Some(weak) = &mut self.weak {
+            weak.end_order();
+        }
+    }
+
     /// Memory was written by no load or store of a hart.
     pub(super) fn written_from_outside(&mut self) {
         if let Some(weak) = &mut self.weak {
