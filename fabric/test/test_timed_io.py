@@ -277,6 +277,8 @@ async def a_pin_is_one_vms(dut):
                (manager + PINS + 4, OWNED | 1 << 6, 0xF), (manager + PINS + 4, OWNED, 0x3),
                (manager + PINS + 4 * p.pins, OWNED, 0xF), (manager, 0, 0xF)]
     assert await p.bus.writes(refused) == [SLVERR] * len(refused)
+    # Nor does a read of the pin that is none tell of pin 0.
+    assert await p.bus.reads([manager + PINS + 4 * p.pins]) == [(SLVERR, 0)]
     assert await p.bus.read(manager + PINS + 4) == 0
     assert await p.bus.read(manager + PINS + 4 * 8) == 0
     # A line without a pin: nothing of the command is done, and what is behind it neither.
