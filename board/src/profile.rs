@@ -163,6 +163,9 @@ pub struct Iommu {
     pub interrupts: Vec<u32>,
     /// How many entries its caches have.
     pub sizes: Sizes,
+    /// Whether it lets all accesses through until software says otherwise, and is not in the devicetree: for software
+    /// that has no driver of it. Not so in any file.
+    pub bare: bool,
 }
 
 /// Which device.
@@ -681,6 +684,7 @@ impl Profile {
                             translations: sizes.translations as usize,
                             contexts: sizes.contexts as usize,
                         },
+                        bare: false,
                     }),
                 })
             }

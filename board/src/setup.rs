@@ -189,7 +189,13 @@ fn plain(
         let host = Pci::new(
             board.clock(),
             place.interrupts,
-            iommu.map(|iommu| Iommu::new(&iommu.interrupts, iommu.sizes)),
+            iommu.map(|iommu| {
+                if iommu.bare {
+                    Iommu::bare(&iommu.interrupts, iommu.sizes)
+                } else {
+                    Iommu::new(&iommu.interrupts, iommu.sizes)
+                }
+            }),
         );
         let registers = iommu.map(|iommu| iommu.address);
         board.attach_pci(place.ecam, place.window, registers, host)?;
@@ -255,10 +261,14 @@ fn described(host: &profile::Pci) -> devicetree::Pci {
         ecam: Range::new(host.ecam, ECAM_SIZE),
         window: range(host.window),
         interrupts: host.interrupts,
-        iommu: host.iommu.as_ref().map(|iommu| {
-            let registers = Range::new(iommu.address, IOMMU_SIZE);
-            (registers, iommu.interrupts.clone())
-        }),
+        iommu: host
+            .iommu
+            .as_ref()
+            .filter(|iommu| !iommu.bare)
+            .map(|iommu| {
+                let registers = Range::new(iommu.address, IOMMU_SIZE);
+                (registers, iommu.interrupts.clone())
+            }),
     }
 }
 

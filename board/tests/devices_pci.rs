@@ -78,6 +78,12 @@ struct Guest {
     tables: u64,
 }
 
+/// Of the IOMMU's caches.
+const SIZES: Sizes = Sizes {
+    translations: 8,
+    contexts: 2,
+};
+
 fn disk() -> Box<dyn Backend> {
     let image: Arc<[u8]> = (0..64 * 512)
         .map(|at| (at / 512 * 31 + at % 251) as u8)
@@ -88,11 +94,7 @@ fn disk() -> Box<dyn Backend> {
 impl Guest {
     /// A host with disks as devices 1 to `disks`.
     fn new(disks: usize, iommu: bool) -> Self {
-        let sizes = Sizes {
-            translations: 8,
-            contexts: 2,
-        };
-        let iommu = iommu.then(|| Iommu::new(&WIRES, sizes));
+        let iommu = iommu.then(|| Iommu::new(&WIRES, SIZES));
         let functions = (0..disks).map(|_| disk()).collect();
         Self::with(functions, iommu)
     }
@@ -650,6 +652,17 @@ fn off_refuses_and_bare_passes() {
     guest.set_iommu(IPSR, 4, 2);
     assert!(!guest.line(WIRES[1]));
     guest.set_iommu(DDTP, 8, 1);
+    guest.start(1);
+    assert_eq!(guest.request(1, IN, 0), Some(0));
+    assert_eq!(guest.take_fault(), None);
+}
+
+/// As some hardware is after reset: the same functions as behind one that is set up.
+#[test]
+fn one_that_begins_as_bare_passes_all() {
+    let iommu = Iommu::bare(&WIRES, SIZES);
+    let mut guest = Guest::with(vec![disk()], Some(iommu));
+    assert_eq!(guest.iommu(DDTP, 8), 1);
     guest.start(1);
     assert_eq!(guest.request(1, IN, 0), Some(0));
     assert_eq!(guest.take_fault(), None);

@@ -497,9 +497,10 @@ fn native_plan(run: &Run, guest: &str, profile: &Profile, extent: Extent) -> mie
         if run.fast {
             options.pace = Pace::Fast;
         }
-        // It has no driver of the IOMMU, which refuses everything until it is set up.
-        if let Some(pci) = &mut Arc::make_mut(&mut options.profile).pci {
-            pci.iommu = None;
+        // It has no driver of the IOMMU. Its functions are the same ones, which say that they are behind one.
+        let pci = Arc::make_mut(&mut options.profile).pci.as_mut();
+        if let Some(iommu) = pci.and_then(|pci| pci.iommu.as_mut()) {
+            iommu.bare = true;
         }
     }
     let launch = Launch {

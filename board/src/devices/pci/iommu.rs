@@ -37,6 +37,9 @@ pub struct Sizes {
 /// How many wires it can have: one for each cause of an interrupt.
 const WIRES_MAX: usize = 4;
 
+/// The mode Bare in `ddtp` (section 5.5).
+const BARE: u64 = 1;
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
     ddtp: u64,
@@ -86,6 +89,14 @@ impl Iommu {
                 translations: Translations::default(),
             },
         }
+    }
+
+    /// The same, but that its mode after reset is Bare, as the section allows, too: all accesses get through.
+    #[must_use]
+    pub fn bare(lines: &[u32], sizes: Sizes) -> Self {
+        let mut this = Self::new(lines, sizes);
+        this.state.ddtp = BARE;
+        this
     }
 
     /// Translates the address of an access within a page of 4 KiB (section 2.3). What is refused is reported to the
