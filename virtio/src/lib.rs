@@ -10,6 +10,7 @@
 //! | [`disk`] | what is behind that: an image, and the blocks that were written | |
 //! | [`switch`] | a network switch, and the network cards of its ports | 5.1 |
 //! | [`capture`] | a recording of what its ports send and receive | |
+//! | [`entropy`] | an entropy device, and its generator of random bytes | 5.4 |
 //!
 //! **A device touches its driver's memory only while the driver's access is served.** A driver's VM that ends and
 //! starts again so finds no device that goes on with what its predecessor asked for; and each driver pays, with its own
@@ -24,6 +25,7 @@
 pub mod block;
 pub mod capture;
 pub mod disk;
+pub mod entropy;
 pub mod memory;
 pub mod mmio;
 pub mod queue;

@@ -1,0 +1,179 @@
+//! A driver of any device, for tests: in good order, or a hostile one.
+
+use tactus_virtio::memory::{Memory as _, Window};
+use tactus_virtio::mmio::{Device, Outcome, Port, register, status};
+
+use super::{
+    ACCESSES_MAX, AVAILABLE, BASE, BUFFERS, DESCRIPTORS, Kept, MEMORY, Mortal, SIZE, USED, window,
+};
+
+/// Bytes between the parts of one queue and those of the next.
+const APART: u64 = 0x400;
+
+/// A driver and its device.
+pub struct AnyMachine<D> {
+    pub memory: Mortal,
+    pub kept: Kept,
+    pub device: Port<D, Mortal, Kept>,
+    make: fn() -> D,
+    pub interrupts: u32,
+}
+
+impl<D: Device> AnyMachine<D> {
+    /// With the device that `make` makes for each life.
+    pub fn new(make: fn() -> D) -> Self {
+        Self::of(window(MEMORY, BASE), make)
+    }
+
+    /// With this memory.
+    pub fn of(memory: Window, make: fn() -> D) -> Self {
+        let memory = Mortal::new(memory);
+        let kept = Kept::default();
+        Self {
+            device: Port::new(make(), memory.clone(), kept.clone()),
+            memory,
+            kept,
+            make,
+            interrupts: 0,
+        }
+    }
+
+    /// The device begins another life.
+    pub fn restart(&mut self) {
+        self.memory.left.set(None);
+        self.kept.left.set(None);
+        self.device = Port::new((self.make)(), self.memory.clone(), self.kept.clone());
+    }
+
+    /// An access, made as often as the device wants, up to `most` times. Whether it was enough.
+    pub fn access(&mut self, offset: u32, store: Option<u64>, most: u32) -> Option<u64> {
+        (0..most).find_map(|_| {
+            let Outcome {
+                value,
+                interrupts,
+                again,
+            } = self.device.access(offset, 4, store);
+            self.interrupts += u32::from(interrupts);
+            (!again).then_some(value)
+        })
+    }
+
+    pub fn read(&mut self, offset: u32) -> u64 {
+        let value = self.access(offset, None, 1000);
+        value.expect("it ends")
+    }
+
+    pub fn write(&mut self, offset: u32, value: u64) {
+        self.access(offset, Some(value), 1000).expect("it ends");
+    }
+
+    /// Section 3.1.1.
+    pub fn start(&mut self) {
+        self.write(register::STATUS, 0);
+        self.write(register::STATUS, 3);
+        self.write(register::DRIVER_FEATURES_SELECT, 1);
+        self.write(register::DRIVER_FEATURES, 1);
+        self.write(register::STATUS, 11);
+        for queue in 0..D::QUEUES as u64 {
+            self.write(register::QUEUE_SELECT, queue);
+            self.write(register::QUEUE_SIZE, SIZE.into());
+            for (register, address) in [
+                (register::QUEUE_DESCRIPTORS, DESCRIPTORS),
+                (register::QUEUE_AVAILABLE, AVAILABLE),
+                (register::QUEUE_USED, USED),
+            ] {
+                self.write(register, address + APART * queue);
+                self.write(register + 4, 0);
+            }
+            self.write(register::QUEUE_READY, 1);
+            for ring in [AVAILABLE, USED] {
+                let index = ring + APART * queue + 2;
+                self.memory.memory.store_index(index, 0).expect("within");
+            }
+        }
+        self.write(register::STATUS, 15);
+    }
+
+    /// Announces a request of these buffers: addresses, lengths, and whether the device writes them.
+    pub fn request(&mut self, queue: usize, buffers: &[(u64, u32, bool)]) {
+        let memory = &self.memory.memory;
+        let apart = APART * queue as u64;
+        let index = memory.load_index(AVAILABLE + apart + 2).expect("within");
+        let head = index % SIZE;
+        for (number, (address, length, writable)) in (0..).zip(buffers) {
+            let place = (head + number) % SIZE;
+            let is_last = usize::from(number) + 1 == buffers.len();
+            let flags = u64::from(!is_last) | u64::from(*writable) << 1;
+            let next = u64::from((place + 1) % SIZE);
+            let rest = u64::from(*length) | flags << 32 | next << 48;
+            let at = DESCRIPTORS + apart + 16 * u64::from(place);
+            memory.write(at, &address.to_le_bytes()).expect("within");
+            memory.write(at + 8, &rest.to_le_bytes()).expect("within");
+        }
+        let entry = AVAILABLE + apart + 4 + 2 * u64::from(head);
+        memory.write(entry, &head.to_le_bytes()).expect("within");
+        let index = index.wrapping_add(1);
+        memory
+            .store_index(AVAILABLE + apart + 2, index)
+            .expect("within");
+    }
+
+    /// Requests that were completed, and bytes written by the last of them.
+    pub fn completed(&self, queue: usize) -> (u16, u32) {
+        let at = USED + APART * queue as u64;
+        let index = self.memory.memory.load_index(at + 2).expect("within");
+        let slot = u64::from(index.wrapping_sub(1) % SIZE);
+        let mut written = [0; 4];
+        self.memory
+            .memory
+            .read(at + 8 + 8 * slot, &mut written)
+            .expect("within");
+        (index, u32::from_le_bytes(written))
+    }
+
+    pub fn bytes(&self, at: u64, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        self.memory.memory.read(at, &mut bytes).expect("within");
+        bytes
+    }
+
+    pub fn needs_reset(&mut self) -> bool {
+        self.read(register::STATUS) as u32 & status::NEEDS_RESET != 0
+    }
+}
+
+/// Does what the bytes say: each step is a byte, two of a place, and eight of a value.
+///
+/// # Panics
+///
+/// An access takes more steps than any may, or the device panics.
+pub fn hostile<D: Device>(memory: Window, make: fn() -> D, bytes: &[u8]) {
+    memory.write(BASE, &[0; MEMORY]).expect("all of it");
+    let mut machine = AnyMachine::of(memory, make);
+    for step in bytes.as_chunks::<11>().0 {
+        let place = u16::from_le_bytes([step[1], step[2]]);
+        let mut value = [0; 8];
+        value.copy_from_slice(&step[3..]);
+        let number = u64::from_le_bytes(value);
+        match step[0] % 6 {
+            0 => machine.start(),
+            1 => {
+                let address = BUFFERS + u64::from(place);
+                let buffer = (address, number as u32 >> 16, number & 1 != 0);
+                let second = (address, (number >> 32) as u32, number & 2 != 0);
+                let count = 1 + (number as usize >> 2) % 2;
+                machine.request(number as usize >> 3 & 1, &[buffer, second][..count]);
+            }
+            // A part may be outside.
+            2 => drop(memory.write(BASE + u64::from(place), &value)),
+            3 => machine.restart(),
+            kind => {
+                machine.memory.left.set(Some(ACCESSES_MAX));
+                machine
+                    .device
+                    .access(u32::from(place) & 0x1fc, 4, (kind == 4).then_some(number));
+                machine.memory.left.set(None);
+            }
+        }
+    }
+}
