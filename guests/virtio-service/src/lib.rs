@@ -31,6 +31,8 @@ type Kept<D> = Port<D, Window, &'static [AtomicU64]>;
 pub struct Devices<D, const N: usize> {
     /// [`Devices::with`] uses the devices.
     used: AtomicBool,
+    /// An access was lost meanwhile.
+    lost: AtomicBool,
     devices: UnsafeCell<[Option<Kept<D>>; N]>,
     faults: Faults,
 }
@@ -44,6 +46,7 @@ impl<D: Device, const N: usize> Devices<D, N> {
     pub const fn new() -> Self {
         Self {
             used: AtomicBool::new(false),
+            lost: AtomicBool::new(false),
             devices: UnsafeCell::new([const { None }; N]),
             faults: Faults::NONE,
         }
@@ -73,7 +76,7 @@ impl<D: Device, const N: usize> Devices<D, N> {
         }
     }
 
-    /// Calls `what` with the devices, unless they are in use: calls are one after the other, and `make` comes before.
+    /// Calls `what` with the devices, unless they are in use: by `make` or `resume`, as calls are one after the other.
     fn with<R>(&self, what: impl FnOnce(&mut [Option<Kept<D>>; N]) -> R) -> Option<R> {
         if self.used.swap(true, Ordering::Acquire) {
             return None;
@@ -84,20 +87,40 @@ impl<D: Device, const N: usize> Devices<D, N> {
         Some(result)
     }
 
-    /// An access of the driver at the other end of a channel; `None`: it has no device.
-    pub fn access(&self, channel: usize, access: Access) -> Option<Outcome> {
+    /// For a device whose driver may wait in a loop that makes no access: serves what the driver waits for since a life
+    /// before this one, in which its last access was lost. To be called when calls have begun, until it returns `true`:
+    /// nothing is left then.
+    pub fn resume(&self) -> bool {
+        self.lost.store(false, Ordering::Relaxed);
+        let mut is_done = true;
+        for (number, channel) in (0..N).map_while(|number| Some((number, Channel::find(number)?))) {
+            let more = self.with(|devices| {
+                let device = devices[number].as_mut();
+                device.is_some_and(|device| device.resume().again)
+            });
+            is_done &= more == Some(false);
+            channel.ring();
+        }
+        is_done && !self.lost.load(Ordering::Relaxed)
+    }
+
+    /// An access of the driver at the other end of a channel. It is lost where that has no device, and while the
+    /// devices are in use.
+    fn access(&self, channel: usize, access: Access) -> Outcome {
         let outcome = self.with(|devices| {
             let device = devices.get_mut(channel)?.as_mut()?;
             Some(device.access(access.offset, access.size, access.store))
-        })??;
+        });
+        if outcome.is_none() {
+            self.lost.store(true, Ordering::Relaxed);
+        }
         self.faults.count();
-        Some(outcome)
+        outcome.flatten().unwrap_or_default()
     }
 
     /// Serves a call, by which a driver makes an access.
     pub fn serve(&self, channel: usize, message: Message) -> Message {
         let outcome = self.access(channel, Access::of(message));
-        let outcome = outcome.unwrap_or_default();
         let reply = Reply {
             value: outcome.value,
             ring: outcome.interrupts.then_some(channel as u32),

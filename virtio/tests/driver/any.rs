@@ -17,6 +17,8 @@ pub struct AnyMachine<D> {
     pub device: Port<D, Mortal, Kept>,
     make: fn() -> D,
     pub interrupts: u32,
+    /// Descriptors that were used, modulo 2^16.
+    placed: u16,
 }
 
 impl<D: Device> AnyMachine<D> {
@@ -35,6 +37,7 @@ impl<D: Device> AnyMachine<D> {
             kept,
             make,
             interrupts: 0,
+            placed: 0,
         }
     }
 
@@ -99,7 +102,8 @@ impl<D: Device> AnyMachine<D> {
         let memory = &self.memory.memory;
         let apart = APART * queue as u64;
         let index = memory.load_index(AVAILABLE + apart + 2).expect("within");
-        let head = index % SIZE;
+        let head = self.placed % SIZE;
+        self.placed = self.placed.wrapping_add(buffers.len() as u16);
         for (number, (address, length, writable)) in (0..).zip(buffers) {
             let place = (head + number) % SIZE;
             let is_last = usize::from(number) + 1 == buffers.len();
@@ -110,7 +114,7 @@ impl<D: Device> AnyMachine<D> {
             memory.write(at, &address.to_le_bytes()).expect("within");
             memory.write(at + 8, &rest.to_le_bytes()).expect("within");
         }
-        let entry = AVAILABLE + apart + 4 + 2 * u64::from(head);
+        let entry = AVAILABLE + apart + 4 + 2 * u64::from(index % SIZE);
         memory.write(entry, &head.to_le_bytes()).expect("within");
         let index = index.wrapping_add(1);
         memory
