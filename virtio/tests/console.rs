@@ -3,10 +3,9 @@
 
 mod driver;
 
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use driver::any::AnyMachine;
+use driver::any::{AnyMachine, HZ, clear_rings, console, rings, set_time};
 use driver::{BASE, BUFFERS, Death, MEMORY, Mortal, window};
 use proptest::prelude::*;
 use tactus_virtio::console::{Console, PATIENCE_MS};
@@ -14,31 +13,9 @@ use tactus_virtio::memory::{Memory as _, Window};
 use tactus_virtio::mmio::register;
 use tactus_virtio::text::{CAPACITY, Mark, Ring, SIZE};
 
-const HZ: u64 = 1000;
-
-thread_local! {
-    static NOW: Cell<u64> = const { Cell::new(0) };
-    /// The rings of one console after the other.
-    static RINGS: [Window; 2] = [window(SIZE, 0), window(SIZE, 0)];
-}
-
-/// What a driver has written, and what it is to read.
-fn rings() -> [Ring<Window>; 2] {
-    RINGS.with(|rings| rings.map(Ring::new))
-}
-
-fn console() -> Console {
-    let [output, input] = rings();
-    Console::new(output, input, || NOW.get(), HZ).expect("the rings are whole")
-}
-
 /// A console whose rings are empty.
 fn started() -> AnyMachine<Console> {
-    RINGS.with(|rings| {
-        for ring in rings {
-            ring.write(0, &[0; SIZE]).expect("all of it");
-        }
-    });
+    clear_rings();
     let mut machine = AnyMachine::new(console);
     machine.start();
     machine
@@ -113,7 +90,7 @@ fn what_is_typed_is_read() {
 /// A driver waits for room in its own access, and no longer than it has to; text is dropped then, and a line says so.
 #[test]
 fn a_driver_waits_for_room() {
-    NOW.set(0);
+    set_time(0);
     let mut machine = started();
     let [output, _] = rings();
     let notify = (register::QUEUE_NOTIFY, Some(TRANSMIT as u64));
@@ -128,9 +105,9 @@ fn a_driver_waits_for_room() {
     assert_eq!(shown, text(3000, 0));
     machine.say(&text(CAPACITY + 50, 7), &[CAPACITY + 50]);
     assert_eq!(machine.access(notify.0, notify.1, 100), None);
-    NOW.set(HZ * PATIENCE_MS / 1000);
+    set_time(HZ * PATIENCE_MS / 1000);
     assert_eq!(machine.access(notify.0, notify.1, 100), None);
-    NOW.set(NOW.get() + 1);
+    set_time(HZ * PATIENCE_MS / 1000 + 1);
     assert_eq!(machine.access(notify.0, notify.1, 1), Some(0));
     // Who has waited does not wait again before there was room.
     machine.say(&text(9, 0), &[9]);
@@ -261,7 +238,7 @@ proptest! {
     fn text_is_a_stream(
         steps in prop::collection::vec((0..900usize, 0..CAPACITY + 1, 0..4u8), 1..40),
     ) {
-        NOW.set(0);
+        set_time(0);
         let mut machine = started();
         let [output, _] = rings();
         let (mut said, mut shown) = (Vec::new(), Vec::new());
@@ -305,8 +282,13 @@ proptest! {
 
     #[test]
     fn a_hostile_driver_harms_itself_only(bytes in prop::collection::vec(any::<u8>(), 0..11 * 60)) {
-        NOW.set(0);
-        drop(started());
-        driver::any::hostile(window(MEMORY, BASE), console, &bytes);
+        driver::any::hostile_console(&bytes);
     }
+}
+
+/// What the fuzzer begins with, and has found.
+#[test]
+fn the_corpus_harms_nothing() {
+    let count = driver::any::each_of_corpus("served_console", driver::any::hostile_console);
+    assert!(count >= 3, "the corpus has {count} files");
 }

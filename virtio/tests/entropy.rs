@@ -3,7 +3,7 @@
 mod driver;
 
 use driver::any::AnyMachine;
-use driver::{BASE, BUFFERS, MEMORY, SIZE, window};
+use driver::{BASE, BUFFERS, MEMORY, SIZE};
 use proptest::prelude::*;
 use tactus_virtio::entropy::{self, BYTES_MAX, Entropy, Generator, KEY};
 use tactus_virtio::mmio::register;
@@ -129,7 +129,7 @@ fn nothing_is_left_of_what_was_given_out() {
 }
 
 fn started() -> AnyMachine<Entropy> {
-    let mut machine = AnyMachine::new(|| Entropy::new(Generator::new(&[1; KEY], 5)));
+    let mut machine = AnyMachine::new(driver::any::entropy);
     machine.start();
     machine
 }
@@ -279,7 +279,7 @@ proptest! {
 
     #[test]
     fn a_hostile_driver_harms_itself_only(bytes in prop::collection::vec(any::<u8>(), 0..11 * 60)) {
-        driver::any::hostile(window(MEMORY, BASE), || Entropy::new(Generator::new(&[1; KEY], 5)), &bytes);
+        driver::any::hostile_entropy(&bytes);
     }
 }
 
@@ -291,4 +291,11 @@ fn a_full_queue_is_served() {
     }
     machine.write(register::QUEUE_NOTIFY, 0);
     assert_eq!(machine.completed(0).0, SIZE);
+}
+
+/// What the fuzzer begins with, and has found.
+#[test]
+fn the_corpus_harms_nothing() {
+    let count = driver::any::each_of_corpus("served_entropy", driver::any::hostile_entropy);
+    assert!(count >= 3, "the corpus has {count} files");
 }

@@ -1,7 +1,13 @@
 //! A driver of any device, for tests: in good order, or a hostile one.
 
+use std::cell::Cell;
+
+use tactus_virtio::console::Console;
+use tactus_virtio::entropy::{Entropy, Generator, KEY};
+use tactus_virtio::lines::{Line, Name};
 use tactus_virtio::memory::{Memory as _, Window};
 use tactus_virtio::mmio::{Device, Outcome, Port, register, status};
+use tactus_virtio::text::{Mark, Ring, SIZE as SIZE_OF_RING};
 
 use super::{
     ACCESSES_MAX, AVAILABLE, BASE, BUFFERS, DESCRIPTORS, Kept, MEMORY, Mortal, SIZE, USED, window,
@@ -146,12 +152,111 @@ impl<D: Device> AnyMachine<D> {
     }
 }
 
-/// Does what the bytes say: each step is a byte, two of a place, and eight of a value.
+thread_local! {
+    /// Memory of one driver after the other.
+    static MEMORY_OF: Window = window(MEMORY, BASE);
+    /// What a console's driver has written, and what it is to read: of one console after the other.
+    static RINGS: [Window; 2] = [window(SIZE_OF_RING, 0), window(SIZE_OF_RING, 0)];
+    static NOW: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Ticks of a console's clock in a second.
+pub const HZ: u64 = 1000;
+
+/// Sets a console's clock.
+pub fn set_time(now: u64) {
+    NOW.set(now);
+}
+
+/// The rings of the console.
+pub fn rings() -> [Ring<Window>; 2] {
+    RINGS.with(|rings| rings.map(Ring::new))
+}
+
+/// Empties the rings of the console.
+pub fn clear_rings() {
+    RINGS.with(|rings| {
+        for ring in rings {
+            ring.write(0, &[0; SIZE_OF_RING]).expect("all of it");
+        }
+    });
+}
+
+/// A life of the console.
+pub fn console() -> Console {
+    let [output, input] = rings();
+    Console::new(output, input, || NOW.get(), HZ).expect("the rings are whole")
+}
+
+/// A life of an entropy device: each has the same bytes.
+pub fn entropy() -> Entropy {
+    Entropy::new(Generator::new(&[1; KEY], 5))
+}
+
+/// A driver of an entropy device that does what the bytes say.
+pub fn hostile_entropy(bytes: &[u8]) {
+    hostile(entropy, bytes, |_, _| ());
+}
+
+/// A driver of a console that does what the bytes say, to the rings too; and the screen that its text is shown on.
+///
+/// # Panics
+///
+/// As [`hostile`], or a line is shown that is another console's, or acts on a terminal.
+pub fn hostile_console(bytes: &[u8]) {
+    clear_rings();
+    let name = Name::new("own").expect("it is a name");
+    let mut line = Line::new();
+    hostile(console, bytes, |place, value| {
+        set_time(NOW.get() + u64::from(place));
+        let [output, input] = rings();
+        if place % 4 == 0 {
+            RINGS.with(|rings| _ = rings[1].write(value % 200, &value.to_le_bytes()));
+        }
+        if place % 4 == 1 {
+            RINGS.with(|rings| _ = rings[0].write(value % 200, &value.to_le_bytes()));
+        }
+        if input.room() > 0 {
+            input.write(&[value as u8], Mark::default());
+        }
+        let mut text = [0; 300];
+        let count = output.peek(value as usize % 64, &mut text);
+        let mut screen = String::new();
+        for byte in &text[..count] {
+            if line.push(*byte) {
+                line.show(name, &mut screen).expect("there is room");
+            }
+        }
+        output.skip(count);
+        for line in screen.split_terminator('\n') {
+            assert!(
+                line.starts_with("own: ") && !line.contains(char::is_control),
+                "{line:?}"
+            );
+        }
+    });
+}
+
+/// Calls `each` with the files of a fuzz target's corpus; how many there are.
+///
+/// # Panics
+///
+/// They cannot be read.
+pub fn each_of_corpus(target: &str, each: fn(&[u8])) -> usize {
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/corpus/");
+    let files = std::fs::read_dir(format!("{corpus}{target}")).expect("the corpus");
+    files
+        .map(|file| each(&std::fs::read(file.expect("an entry").path()).expect("it can be read")))
+        .count()
+}
+
+/// Does what the bytes say: each step is a byte, two of a place, and eight of a value, which `also` is told then.
 ///
 /// # Panics
 ///
 /// An access takes more steps than any may, or the device panics.
-pub fn hostile<D: Device>(memory: Window, make: fn() -> D, bytes: &[u8]) {
+fn hostile<D: Device>(make: fn() -> D, bytes: &[u8], mut also: impl FnMut(u16, u64)) {
+    let memory = MEMORY_OF.with(|memory| *memory);
     memory.write(BASE, &[0; MEMORY]).expect("all of it");
     let mut machine = AnyMachine::of(memory, make);
     for step in bytes.as_chunks::<11>().0 {
@@ -179,5 +284,6 @@ pub fn hostile<D: Device>(memory: Window, make: fn() -> D, bytes: &[u8]) {
                 machine.memory.left.set(None);
             }
         }
+        also(place, number);
     }
 }
