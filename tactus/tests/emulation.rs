@@ -1,11 +1,17 @@
 //! Devices that VMs emulate for others.
 
+use std::collections::HashSet;
+
 use tactus::artifacts::Artifacts;
 use tactus::check::{call_bounds, check_file};
+use tactus::run::kept::Kept;
 use tactus::run::script::Script;
 use tactus::run::session::Outcome;
+use tactus_virtio::entropy::{self, Generator};
 
-use crate::harness::{On, boot_text, explain, figure, on_both, once, root, run, run_text, seeds};
+use crate::harness::{
+    On, boot, boot_text, explain, figure, on_both, once, root, run, run_text, seeds,
+};
 
 /// A driver uses a device that another VM emulates in every way; a fault of that VM is its own, and the driver goes on.
 fn an_access_is_a_call_of_another_vm(on: On) {
@@ -154,6 +160,47 @@ fn linux_has_random_bytes_of_another_vm(on: On) {
     assert_eq!(linux.passed, ENTROPY, "{}", explain(&outcome));
     let entropy = outcome.journal.vm("entropy").expect("the system has it");
     assert!(entropy.restarts >= 3, "{}", explain(&outcome));
+}
+
+/// The memory of a VM that has given random bytes has neither the seed that they are made of nor any key but the
+/// present one: they cannot be computed from it.
+#[test]
+fn random_bytes_are_not_there_afterwards() {
+    let mut boot = boot(On::Board, "systems/served-entropy.toml", Some("linux"));
+    let index = boot.image.vms.iter().position(|vm| vm == "entropy");
+    let region = boot.image.memories[index.expect("the system has it")];
+    let kept = Kept::new(region.host, region.size as usize);
+    boot.plan.kept.push(kept.clone());
+    let outcome = once(&boot);
+    let linux = outcome.journal.vm("linux").expect("the system has it");
+    assert_eq!(linux.passed, ENTROPY, "{}", explain(&outcome));
+    let memory = kept.take();
+    assert_eq!(memory.len(), region.size as usize);
+    let has = |bytes: &[u8]| memory.windows(bytes.len()).any(|window| window == bytes);
+    assert!(has(b"seed="), "the boot arguments are elsewhere");
+
+    let path = root().join("systems/served-entropy.toml");
+    let text = std::fs::read_to_string(path).expect("it is there");
+    let (_, digits) = text.split_once("seed=").expect("there is one");
+    let seed = entropy::seed(&digits[..64]).expect("it is in order");
+    assert!(!has(&digits.as_bytes()[..64]) && !has(&seed));
+    let words: HashSet<[u8; 8]> = memory.as_chunks().0.iter().copied().collect();
+    let life = figure(&outcome, "entropy", "life") as u64;
+    let mut generator = Generator::new(&seed, life).split();
+    let mut found = Vec::new();
+    // More requests than Linux has made: of 64 bytes each.
+    for number in 0..3000 {
+        // SAFETY: a generator is the bytes of its key.
+        let key: [u8; entropy::KEY] = unsafe { std::mem::transmute_copy(&generator) };
+        if key.as_chunks().0.iter().any(|word| words.contains(word)) {
+            found.push(number);
+        }
+        generator.fill(&mut [0; 1]);
+    }
+    assert!(
+        matches!(found[..], [1024..3000]),
+        "keys in memory: {found:?}"
+    );
 }
 
 /// A VM that has no seed gives no bytes, and says why.

@@ -17,8 +17,8 @@
 //!
 //! **A device touches its driver's memory only while the driver's access is served.** A driver's VM that ends and
 //! starts again so finds no device that goes on with what its predecessor asked for; and each driver pays, with its own
-//! time, for all that is copied into and out of its memory. The exception is [`mmio::Port::resume`]: a console that begins
-//! again serves one request of each queue at once, as Linux waits for it in a loop and makes no access.
+//! time, for all that is copied into and out of its memory. The exception is [`mmio::Port::resume`]: a console that
+//! begins again serves one request of each queue at once, as Linux waits for it in a loop and makes no access.
 //!
 //! **A device that restarts goes on.** It serves a queue in order and completes each request before the next, so that
 //! the used ring's index, which is in the driver's memory, says all about a queue that is not in the registers; and

@@ -215,7 +215,7 @@ fn a_writer_that_dies_goes_on() {
     assert!((15..60).contains(&deaths), "{deaths}");
 }
 
-/// A driver that resets its device in the middle of a request begins anew.
+/// A driver that resets its device in the middle of a request begins with the next one.
 #[test]
 fn a_reset_forgets_a_request() {
     let mut machine = started();

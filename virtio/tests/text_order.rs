@@ -94,7 +94,8 @@ impl Memory for Side {
     }
 }
 
-/// All but the last byte wait. The writer writes that, and the first one again when there is room; the reader reads all.
+/// All but the last byte wait. The writer writes that, and the first one again when there is room; the reader reads
+/// all.
 #[test]
 fn what_waits_is_there_and_stays() {
     loom::model(|| {

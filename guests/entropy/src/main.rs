@@ -2,7 +2,7 @@
 //!
 //! The boot argument `seed=`, 64 hexadecimal digits, is the seed of all of them, and is needed. It is overwritten when
 //! it was read. Each channel has a generator of its own ([`tactus_virtio::entropy`]). A life of this VM has other bytes
-//! than the ones before it, as it begins at another time.
+//! than the ones before it, as it begins at another time, which it reports: `life`.
 #![no_std]
 #![no_main]
 
@@ -32,7 +32,9 @@ fn begin() {
     let Some(mut seed) = take_seed() else {
         record::give_up("the boot argument seed= must be 64 hexadecimal digits");
     };
-    let mut generator = Generator::new(&seed, time::now());
+    let life = time::now();
+    record::metric("life", life, "ticks");
+    let mut generator = Generator::new(&seed, life);
     entropy::wipe(&mut seed);
     DEVICES.make(|_, channel| Some((Entropy::new(generator.split()), channel.words())));
 }
