@@ -80,19 +80,7 @@ fn main() {
         while let Ok(length @ 1..) = sbi::console_read(&mut typed) {
             is_idle = false;
             for byte in typed.iter().take(length) {
-                match typing.push(*byte, count) {
-                    Typed::Byte(to, byte) => {
-                        if let Some(Some(terminal)) = terminals.get(to) {
-                            terminal.type_in(byte);
-                        }
-                    }
-                    Typed::Selected(to) => {
-                        if let Some(Some(terminal)) = terminals.get(to) {
-                            screen.say(terminal.name());
-                        }
-                    }
-                    Typed::Nothing => {}
-                }
+                type_in(&terminals, typing.push(*byte, count), &mut screen);
             }
         }
         for terminal in terminals.iter_mut().flatten() {
@@ -101,6 +89,24 @@ fn main() {
         if is_idle {
             screen.wait();
         }
+    }
+}
+
+/// Gives a console what was typed for it, or says which one gets what follows.
+fn type_in(terminals: &[Option<Terminal>], typed: Typed, screen: &mut Screen) {
+    let terminal = |number: usize| terminals.get(number).and_then(Option::as_ref);
+    match typed {
+        Typed::Byte(to, byte) => {
+            if let Some(terminal) = terminal(to) {
+                terminal.type_in(byte);
+            }
+        }
+        Typed::Selected(to) => {
+            if let Some(terminal) = terminal(to) {
+                screen.say(terminal.name());
+            }
+        }
+        Typed::Nothing => {}
     }
 }
 
