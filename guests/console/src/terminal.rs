@@ -6,7 +6,7 @@ use tactus_guest::channel::Channel;
 use tactus_guest::{sbi, time, trap};
 use tactus_virtio::lines::{Line, Name};
 use tactus_virtio::memory::Window;
-use tactus_virtio::text::{Mark, Ring};
+use tactus_virtio::text::{CAPACITY, Mark, Ring};
 
 /// How often this VM looks for text, in a second.
 const LOOKS_HZ: u64 = 500;
@@ -136,7 +136,7 @@ impl Terminal {
         self.looks += 1;
         if self.line.is_empty() {
             self.skip();
-        } else if self.looks > PROMPT_LOOKS || self.output.room() == 0 {
+        } else if self.looks > PROMPT_LOOKS || self.taken == CAPACITY {
             self.show(screen);
         }
         false
