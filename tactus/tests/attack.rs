@@ -128,13 +128,13 @@ fn calls_cost_others_what_is_counted() {
     assert_eq!(attacks.len(), 6, "{attacks:?}");
 }
 
-/// A guest that has a disk and a network card of other VMs is hostile, and the VMs that have them are, on the hart of a
-/// real-time vCPU: its jobs have their time within the limit of an access.
+/// A guest that has a disk, a network card, random bytes and a console of other VMs is hostile, and the VMs that have
+/// them are, on the hart of a real-time vCPU: its jobs have their time within the limit of an access.
 #[test]
 fn devices_of_other_vms_cost_others_what_is_counted() {
-    let vm = |name: &str, image: &str| {
+    let vm = |name: &str, image: &str, arguments: &str| {
         format!(
-            "[[vm]]\nname = \"{name}\"\nimage = \"@{image}\"\nmemory = \"4MiB\"\non_fault = \"restart\"\n\
+            "[[vm]]\nname = \"{name}\"\nimage = \"@{image}\"\nmemory = \"4MiB\"\nbootargs = \"{arguments}\"\non_fault = \"restart\"\n\
              [[vm.vcpu]]\nclass = \"be\"\nharts = [0]\n"
         )
     };
@@ -147,12 +147,23 @@ fn devices_of_other_vms_cost_others_what_is_counted() {
     let file = written(&format!(
         "[system]\nplatform = \"soc\"\nharts = 1\n\
          [[vm]]\nname = \"victim\"\nimage = \"@victim\"\ncounters = true\nmemory = \"4MiB\"\nbootargs = \"jobs=1000000 listen=none\"\n\
-         [[vm.vcpu]]\nclass = \"rt\"\nhart = 0\nperiod = \"1ms\"\nbudget = \"300us\"\n{}{}{}{}{}",
-        vm("client", "disk-journal"),
-        vm("disk", "virtio-disk"),
-        vm("switch", "virtio-switch"),
-        device("disk", "disk"),
-        device("port", "switch"),
+         [[vm.vcpu]]\nclass = \"rt\"\nhart = 0\nperiod = \"1ms\"\nbudget = \"300us\"\n{}",
+        [
+            vm("client", "disk-journal", ""),
+            vm("disk", "virtio-disk", ""),
+            vm("switch", "virtio-switch", ""),
+            vm(
+                "entropy",
+                "virtio-entropy",
+                &format!("seed={}", "5a".repeat(32))
+            ),
+            vm("console", "virtio-console", ""),
+            device("disk", "disk"),
+            device("port", "switch"),
+            device("bytes", "entropy"),
+            device("text", "console"),
+        ]
+        .concat(),
     ));
     let path = file.path().to_str().expect("a name in UTF-8");
     let options = ["--victim", "victim", "--ms", "40"];
@@ -160,8 +171,8 @@ fn devices_of_other_vms_cost_others_what_is_counted() {
         "--attack", "virtio", "--attack", "service", "--attack", "mmio",
     ];
     let attacks = nothing_is_found(path, &[options.as_slice(), &attacks].concat());
-    // The client drives; each of the three serves and writes to registers, or tries.
-    assert_eq!(attacks.len(), 7, "{attacks:?}");
+    // The client drives; each of the five serves and writes to registers, or tries.
+    assert_eq!(attacks.len(), 11, "{attacks:?}");
 }
 
 /// Two real-time VMs on a hart, each in turn hostile, and a best-effort one.

@@ -1,9 +1,17 @@
 //! Devices that VMs emulate for others.
 
+use std::collections::HashSet;
+
 use tactus::artifacts::Artifacts;
 use tactus::check::{call_bounds, check_file};
+use tactus::run::kept::Kept;
+use tactus::run::script::Script;
+use tactus::run::session::Outcome;
+use tactus_virtio::entropy::{self, Generator};
 
-use crate::harness::{On, explain, figure, on_both, root, run, run_text, seeds};
+use crate::harness::{
+    On, boot, boot_text, explain, figure, on_both, once, root, run, run_text, seeds,
+};
 
 /// A driver uses a device that another VM emulates in every way; a fault of that VM is its own, and the driver goes on.
 fn an_access_is_a_call_of_another_vm(on: On) {
@@ -122,10 +130,171 @@ fn two_linux_guests_reach_each_other(on: On) {
     assert_eq!(right.failed, [], "{}", explain(&outcome));
 }
 
+/// What Linux does with its source of random bytes.
+const ENTROPY: [&str; 5] = [
+    "entropy_there",
+    "entropy_read",
+    "entropy_no_repetition",
+    "entropy_all_values",
+    "entropy_even",
+];
+
+/// The system's text with more boot arguments for a VM, behind those that begin so.
+fn with_arguments(system: &str, begin: &str, more: &str) -> String {
+    let text = std::fs::read_to_string(root().join(system)).expect("it is there");
+    let (before, rest) = text.split_once(begin).expect("the VM has boot arguments");
+    let (own, behind) = rest.split_once('"').expect("they end");
+    format!("{before}{begin}{own} {more}\"{behind}")
+}
+
+/// Debian's kernel has random bytes from another VM, none of which are there twice. This VM has a fault after each 500
+/// accesses: no life repeats what the ones before have given.
+fn linux_has_random_bytes_of_another_vm(on: On) {
+    let system = with_arguments(
+        "systems/served-entropy.toml",
+        "bootargs = \"seed=",
+        "faults=500",
+    );
+    let outcome = run_text(on, &system, Some("linux"));
+    let linux = outcome.journal.vm("linux").expect("the system has it");
+    assert_eq!(linux.passed, ENTROPY, "{}", explain(&outcome));
+    let entropy = outcome.journal.vm("entropy").expect("the system has it");
+    assert!(entropy.restarts >= 3, "{}", explain(&outcome));
+}
+
+/// The memory of a VM that has given random bytes has neither the seed that they are made of nor any key but the
+/// present one: they cannot be computed from it.
+#[test]
+fn random_bytes_are_not_there_afterwards() {
+    let mut boot = boot(On::Board, "systems/served-entropy.toml", Some("linux"));
+    let index = boot.image.vms.iter().position(|vm| vm == "entropy");
+    let region = boot.image.memories[index.expect("the system has it")];
+    let kept = Kept::new(region.host, region.size as usize);
+    boot.plan.kept.push(kept.clone());
+    let outcome = once(&boot);
+    let linux = outcome.journal.vm("linux").expect("the system has it");
+    assert_eq!(linux.passed, ENTROPY, "{}", explain(&outcome));
+    let memory = kept.take();
+    assert_eq!(memory.len(), region.size as usize);
+    let has = |bytes: &[u8]| memory.windows(bytes.len()).any(|window| window == bytes);
+    assert!(has(b"seed="), "the boot arguments are elsewhere");
+
+    let path = root().join("systems/served-entropy.toml");
+    let text = std::fs::read_to_string(path).expect("it is there");
+    let (_, digits) = text.split_once("seed=").expect("there is one");
+    let seed = entropy::seed(&digits[..64]).expect("it is in order");
+    assert!(!has(&digits.as_bytes()[..64]) && !has(&seed));
+    let words: HashSet<[u8; 8]> = memory.as_chunks().0.iter().copied().collect();
+    let life = figure(&outcome, "entropy", "life") as u64;
+    let mut generator = Generator::new(&seed, life).split();
+    let mut found = Vec::new();
+    // More requests than Linux has made: of 64 bytes each.
+    for number in 0..3000 {
+        // SAFETY: a generator is the bytes of its key.
+        let key: [u8; entropy::KEY] = unsafe { std::mem::transmute_copy(&generator) };
+        if key.as_chunks().0.iter().any(|word| words.contains(word)) {
+            found.push(number);
+        }
+        generator.fill(&mut [0; 1]);
+    }
+    assert!(
+        matches!(found[..], [1024..3000]),
+        "keys in memory: {found:?}"
+    );
+}
+
+/// A VM that has no seed gives no bytes, and says why.
+#[test]
+fn random_bytes_need_a_seed() {
+    let path = root().join("systems/served-entropy.toml");
+    let text = std::fs::read_to_string(path).expect("it is there");
+    for wrong in ["sead=", "seed=0x", "seed=9"] {
+        let outcome = run_text(On::Board, &text.replace("seed=", wrong), Some("entropy"));
+        let entropy = outcome.journal.vm("entropy").expect("the system has it");
+        let failed = format!("{:?}", entropy.failed);
+        assert!(failed.contains("seed="), "{wrong}: {}", explain(&outcome));
+    }
+}
+
+/// What is typed to the two guests, the second of which is chosen by Ctrl-A and its digit. Text may still wait when its
+/// guest is off: the run ends later.
+const TYPED: &str = r#"
+vm console
+expect "Who is there?"
+expect "Who is there?"
+send tactus
+expect "left: Good day, tactus."
+type "\x011"
+send tactus
+expect "right: Good day, tactus."
+expect "right: line 2000 "
+wait 300ms
+exit 0
+"#;
+/// Lines that each guest writes then.
+const LINES: [(&str, usize); 2] = [("left", 200), ("right", 2000)];
+
+/// Two Linux guests have consoles of another VM, which has that boot argument more. Each reads what is typed for it;
+/// each line that it writes is shown once, in order, and as its own.
+fn two_consoles_on_one(on: On, argument: &str) -> Outcome {
+    let system = with_arguments(
+        "systems/served-console.toml",
+        "bootargs = \"name0=",
+        argument,
+    );
+    let mut boot = boot_text(on, &system);
+    let script = Script::parse("typed", TYPED, &boot.plan.vms, None);
+    boot.plan.script = Some(script.expect("it is in order"));
+    let outcome = once(&boot);
+    let console = outcome.journal.vm("console").expect("the system has it");
+    let text = console.console.text();
+    for (name, count) in LINES {
+        let vm = outcome.journal.vm(name).expect("the system has it");
+        let wanted = ["console_there", "console_read", "console_written"];
+        assert_eq!(vm.passed, wanted, "{}", explain(&outcome));
+        let behind = " of a text that is long enough to fill a buffer";
+        let own = format!("{name}: line ");
+        let number = |line: &str| -> Option<usize> {
+            line.strip_prefix(&own)?.strip_suffix(behind)?.parse().ok()
+        };
+        let shown: Vec<usize> = text.lines().filter_map(number).collect();
+        assert!(
+            shown.iter().copied().eq(1..=count),
+            "{name}: {}",
+            explain(&outcome)
+        );
+        let forged = format!("{name}: all of this is mineleft: forged");
+        assert!(text.lines().any(|line| line == forged), "{text}");
+    }
+    for line in text.lines() {
+        // A life may end in the midst of a name.
+        let is_own = |start: &&str| line.starts_with(start) || start.starts_with(line);
+        assert!(["left: ", "right: ", "-- "].iter().any(is_own), "{line:?}");
+        assert!(!line.contains(char::is_control), "{line:?}");
+    }
+    outcome
+}
+
+fn two_linux_guests_have_consoles_on_one(on: On) {
+    let outcome = two_consoles_on_one(on, "");
+    assert_eq!(outcome.journal.faults.len(), 0, "{}", explain(&outcome));
+}
+
+/// The VM that shows the consoles has a fault after each 1,500 accesses, while Linux waits for it in a loop without an
+/// access: its line is finished by the next life, and no line is lost.
+fn a_console_outlives_the_vm_that_shows_it(on: On) {
+    let outcome = two_consoles_on_one(on, "faults=1500");
+    let console = outcome.journal.vm("console").expect("the system has it");
+    assert!(console.restarts >= 3, "{}", explain(&outcome));
+}
+
 on_both!(
+    a_console_outlives_the_vm_that_shows_it,
     a_disk_outlives_the_vm_that_emulates_it,
     an_access_is_a_call_of_another_vm,
     linux_has_a_disk_of_another_vm,
+    linux_has_random_bytes_of_another_vm,
     no_request_is_lost_or_doubled,
+    two_linux_guests_have_consoles_on_one,
     two_linux_guests_reach_each_other
 );

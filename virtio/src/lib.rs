@@ -10,10 +10,15 @@
 //! | [`disk`] | what is behind that: an image, and the blocks that were written | |
 //! | [`switch`] | a network switch, and the network cards of its ports | 5.1 |
 //! | [`capture`] | a recording of what its ports send and receive | |
+//! | [`console`] | a console | 5.3 |
+//! | [`text`] | its text that waits, in rings | |
+//! | [`lines`] | the lines of several consoles on one | |
+//! | [`entropy`] | an entropy device, and its generator of random bytes | 5.4 |
 //!
 //! **A device touches its driver's memory only while the driver's access is served.** A driver's VM that ends and
 //! starts again so finds no device that goes on with what its predecessor asked for; and each driver pays, with its own
-//! time, for all that is copied into and out of its memory.
+//! time, for all that is copied into and out of its memory. The exception is [`mmio::Port::resume`]: a console that
+//! begins again serves one request of each queue at once, as Linux waits for it in a loop and makes no access.
 //!
 //! **A device that restarts goes on.** It serves a queue in order and completes each request before the next, so that
 //! the used ring's index, which is in the driver's memory, says all about a queue that is not in the registers; and
@@ -23,8 +28,12 @@
 
 pub mod block;
 pub mod capture;
+pub mod console;
 pub mod disk;
+pub mod entropy;
+pub mod lines;
 pub mod memory;
 pub mod mmio;
 pub mod queue;
 pub mod switch;
+pub mod text;

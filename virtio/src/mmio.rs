@@ -101,6 +101,9 @@ pub trait Device {
     /// `size` bytes of its configuration, from `offset` on, little-endian.
     fn configuration(&self, offset: u32, size: u8) -> u64;
 
+    /// The driver resets the device: its queues are as at first.
+    fn reset(&mut self) {}
+
     /// Serves at most one request of a queue, which is ready.
     ///
     /// # Errors
@@ -323,6 +326,19 @@ impl<D: Device, M: Memory, S: Saved> Port<D, M, S> {
         outcome
     }
 
+    /// Serves at most one request of each queue without an access: for a device that begins again, whose driver may
+    /// wait for one without making any, as an earlier life has not seen its last access.
+    pub fn resume(&mut self) -> Outcome {
+        let before = self.registers.interrupt;
+        let again = self.serve_all();
+        self.registers.save_status(&self.saved);
+        Outcome {
+            value: 0,
+            interrupts: self.registers.interrupt & !before != 0,
+            again,
+        }
+    }
+
     fn load(&mut self, offset: u32) -> u32 {
         let features = self.features();
         match offset {
@@ -371,6 +387,7 @@ impl<D: Device, M: Memory, S: Saved> Port<D, M, S> {
     fn set_status(&mut self, value: u32) {
         if value == 0 {
             self.registers = Registers::default();
+            self.device.reset();
             return;
         }
         let wrong = self.registers.driver_features & !self.features() != 0

@@ -521,14 +521,7 @@ proptest! {
 /// What the fuzzer begins with, and has found.
 #[test]
 fn the_corpus_harms_nothing() {
-    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/corpus/served_devices");
-    let files = std::fs::read_dir(corpus).expect("the corpus");
-    let mut count = 0;
-    for file in files {
-        let path = file.expect("an entry").path();
-        driver::hostile(&std::fs::read(path).expect("it can be read"));
-        count += 1;
-    }
+    let count = driver::any::each_of_corpus("served_devices", driver::hostile);
     assert!(count >= 3, "the corpus has {count} files");
 }
 

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "not every test uses all of it")]
 
+pub mod any;
+
 use std::cell::Cell;
 use std::rc::Rc;
 
