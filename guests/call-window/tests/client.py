@@ -16,6 +16,8 @@ def ask(text: str) -> int:
 
 
 class Client(tactus_client.Client):
+    """A client whose loads the test serves."""
+
     def __init__(self, channel: int) -> None:
         super().__init__(channel, soc=SOC, memory=MEMORY)
 

@@ -183,6 +183,50 @@ fn each_error_has_a_reason() {
     assert_eq!(texts.len(), ERRORS as usize + 1);
 }
 
+/// What a service says of itself, in the order in which a client loads it, with one register that is wrong.
+#[test]
+fn a_client_checks_each_register() {
+    boot(Machine::new(0, 8192));
+    let right = [IDENTITY_VALUE, 5, 4 << 32 | 1, SERVICE, 1024, 5];
+    let opened = |register: usize, value| {
+        let mut words = right.to_vec();
+        words[register] = value;
+        with(|machine| machine.mode = Mode::Says(words));
+        open(0).err()
+    };
+    assert_eq!(opened(0, right[0]), None);
+    for (register, value, error) in [
+        (0, 0, CLOSED),
+        (0, IDENTITY_VALUE + 1, NO_SERVICE),
+        (1, 0, CLOSED),
+        (2, 0, NO_SERVICE),
+        (2, 4 << 32 | 2, NO_SERVICE),
+        (2, 1, NO_SERVICE),
+        (4, 1032, NO_SERVICE),
+        (4, 1088, NO_SERVICE),
+        (4, 1 << 62, NO_SERVICE),
+        // It has restarted meanwhile.
+        (5, 6, CLOSED),
+        (5, 0, CLOSED),
+    ] {
+        assert_eq!(
+            opened(register, value),
+            Some(error),
+            "{register}: {value:#x}"
+        );
+    }
+    // 32 clients have no more than 128 bytes here, and there are no more clients.
+    for (clients, data, error) in [
+        (32, 128, None),
+        (32, 192, Some(NO_SERVICE)),
+        (33, 64, Some(NO_SERVICE)),
+    ] {
+        let words = vec![IDENTITY_VALUE, 5, clients << 32 | 1, 0, data, 5];
+        with(|machine| machine.mode = Mode::Says(words));
+        assert_eq!(open(0).err(), error, "{clients} clients");
+    }
+}
+
 /// A register's value, often one that a service could have.
 fn said() -> impl Strategy<Value = u64> {
     prop_oneof![
