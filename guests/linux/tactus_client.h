@@ -14,7 +14,7 @@
  * It needs root, as it maps /dev/mem, and no driver. A client is used by one thread at a time; further threads and
  * processes open clients of their own. A child process does not use its parent's.
  *
- * With a C library, or without one by linux.h (-ffreestanding).
+ * With a C library (-std=gnu11), or without one by linux.h (-ffreestanding).
  */
 #ifndef TACTUS_CLIENT_H
 #define TACTUS_CLIENT_H
@@ -300,7 +300,7 @@ static inline int tactus_client_begin(struct tactus_client *client, uint64_t mem
  */
 static inline int tactus_client_open(struct tactus_client *client, unsigned channel)
 {
-    uint64_t window[2], memory[2];
+    uint64_t window[2] = {0}, memory[2] = {0};
     int error = TACTUS_CLIENT_NO_MEMORY;
 
     *client = (struct tactus_client){.file = -1};
