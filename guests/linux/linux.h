@@ -69,6 +69,12 @@ static long getdents64(int file, void *to, size_t size)
     return system_call(61, file, (long)to, (long)size, 0, 0, 0);
 }
 
+/* `argument` is as the command wants it. */
+static int fcntl(int file, int command, const void *argument)
+{
+    return (int)system_call(25, file, command, (long)argument, 0, 0, 0);
+}
+
 static long flock(int file, int operation)
 {
     return system_call(32, file, operation, 0, 0, 0, 0);
@@ -112,6 +118,11 @@ static int wait(int *status)
 static long mmap(size_t size, int protection, int flags, int file, uint64_t offset)
 {
     return system_call(222, 0, (long)size, protection, flags, file, (long)offset);
+}
+
+static int munmap(void *address, size_t size)
+{
+    return (int)system_call(215, (long)address, (long)size, 0, 0, 0, 0);
 }
 
 __attribute__((noreturn)) static void exit(int code)

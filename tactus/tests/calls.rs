@@ -132,10 +132,66 @@ fn a_call_delays_others_by_its_limit_at_most() {
     assert!(ahead < 250.0, "{ahead}");
 }
 
+/// The checks of `calls` in `guests/linux/init`, in their order.
+const LINUX: [&str; 21] = [
+    "call_identity",
+    "call_bare",
+    "call_bare_refused",
+    "call_bare_store",
+    "call_describe",
+    "call_set",
+    "call_get",
+    "call_no_command",
+    "call_no_entry",
+    "call_too_long",
+    "call_data",
+    "call_nine_words",
+    "call_no_number",
+    "call_no_channel",
+    "call_clients",
+    "call_processes",
+    "call_sum",
+    "call_fault",
+    "call_restarted",
+    "call_hang",
+    "call_again",
+];
+/// The most instructions of a call that does nothing, from user space and back.
+const LINUX_CALL_MAX: f64 = 1_500.0;
+/// How late a release of the real-time guest on the same hart may be, in nanoseconds: a call that hangs, and the report
+/// of its fault.
+const LINUX_LATE_MAX_NS: f64 = 150_000.0;
+
+/// Programs of Debian's Linux, the unmodified binary, call a VM from user space, which has a fault and a call that
+/// hangs. A real-time guest on the same hart calls it as well, and is released in time.
+fn linux_calls(on: On) {
+    let outcome = run(on, "systems/linux-calls.toml", Some("control"));
+    let seen = || explain(&outcome);
+    let vm = |name| outcome.journal.vm(name).expect("the system has it");
+    assert_eq!(vm("linux").passed, LINUX, "{}", seen());
+    assert_eq!(vm("control").passed, ["call-service"], "{}", seen());
+    let faults: Vec<(&str, u64)> = outcome
+        .journal
+        .faults
+        .iter()
+        .map(|fault| (fault.vm.as_str(), fault.cause))
+        .collect();
+    let wanted = [ILLEGAL, CALL_TOO_LONG_CAUSE];
+    assert_eq!(faults, wanted.map(|cause| ("service", cause)), "{}", seen());
+    // The two calls that fail, at least.
+    assert!(vm("linux").lost_accesses >= 2, "{}", seen());
+    let took = figure(&outcome, "linux", "call_roundtrip_instructions");
+    assert!(took > 0.0 && took < LINUX_CALL_MAX, "{took}\n{}", seen());
+    let late = figure(&outcome, "control", "late_max");
+    assert!(late < LINUX_LATE_MAX_NS, "{late}\n{}", seen());
+    assert!(figure(&outcome, "control", "replies") > 100.0, "{}", seen());
+}
+
 on_both!(
     calls_are_replied_to_and_faults_are_the_servers,
     freertos_calls_and_serves,
     harts_take_turns_in_a_service,
+    linux_calls,
 );
 in_weak_memory!(
     harts_take_turns_in_a_service;
