@@ -291,7 +291,7 @@ fn restarts(
 fn touching_foreign_addresses(on: On) {
     // No divisor of a number of accesses or addresses: each seed has all kinds of them.
     let some = on.some_steps(61);
-    let faults = on.fewer(1_000, 70)..=10_000;
+    let faults = on.fewer(1_000, 75)..=10_000;
     let outcome = restarts(on, "touch", &GUEST_PAGE_FAULTS, faults, &some);
     let hostile = did_everything(&outcome);
     // Every access but those to its own addresses ended in a fault.
