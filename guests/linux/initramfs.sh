@@ -26,7 +26,7 @@ done
 "$here/programs.sh" "$root/bin"
 mv "$root"/bin/*.bin "$root/lib/"
 # What init calls; it makes the links to all other applets itself where a person is going to use them.
-for applet in sh cat cttyhack cut devmem hexdump mkdir mount nproc poweroff sed seq setsid sleep sort tr; do
+for applet in sh cat cttyhack cut devmem hexdump mkdir mount nproc poweroff sed seq setsid sleep tr; do
     ln -s busybox "$root/bin/$applet"
 done
 install -m 755 "$here/init" "$root/init"

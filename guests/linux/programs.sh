@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles the Linux guest's own programs: tactus-rt, tactus-ring, tactus-load, tactus-accelerator, tactus-call,
-# tactus-io, and those for real-time vCPUs; with `disk`, tactus-dma, tactus-disk and tactus-mqtt in place of these.
+# Compiles the Linux guest's own programs: tactus-rt, tactus-ring, tactus-load, tactus-accelerator, tactus-io, and those
+# for real-time vCPUs; with `disk`, tactus-call, tactus-dma, tactus-disk and tactus-mqtt in place of these.
 #
 # usage: programs.sh OUTPUT [disk]
 #
@@ -24,7 +24,7 @@ compile() {
 }
 
 if [ "${2-}" = disk ]; then
-    for name in tactus-dma tactus-disk tactus-mqtt; do
+    for name in tactus-call tactus-dma tactus-disk tactus-mqtt; do
         compile -s -Wl,--no-warn-rwx-segments -o "$output/$name" "$here/$name.c"
     done
     exit
@@ -35,7 +35,7 @@ compile -s -Wl,--no-warn-rwx-segments -o "$output/tactus-rt" "$here/tactus-rt.c"
 compile -s -Wl,--no-warn-rwx-segments -I "$here/../channel/c" -o "$output/tactus-ring" \
     "$here/tactus-ring.c" "$here/../channel/c/tactus_channel.c"
 
-for name in tactus-load tactus-accelerator tactus-call; do
+for name in tactus-load tactus-accelerator; do
     compile -s -Wl,--no-warn-rwx-segments -o "$output/$name" "$here/$name.c"
 done
 
