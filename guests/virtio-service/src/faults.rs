@@ -14,10 +14,12 @@ pub struct Faults {
 
 impl Faults {
     /// No faults.
-    pub const NONE: Self = Self {
-        until_fault: AtomicU64::new(u64::MAX),
-        until_hang: AtomicU64::new(u64::MAX),
-    };
+    pub const fn none() -> Self {
+        Self {
+            until_fault: AtomicU64::new(u64::MAX),
+            until_hang: AtomicU64::new(u64::MAX),
+        }
+    }
 
     /// Those of the boot arguments.
     pub fn begin(&self) {

@@ -48,7 +48,7 @@ impl<D: Device, const N: usize> Devices<D, N> {
             used: AtomicBool::new(false),
             lost: AtomicBool::new(false),
             devices: UnsafeCell::new([const { None }; N]),
-            faults: Faults::NONE,
+            faults: Faults::none(),
         }
     }
 
