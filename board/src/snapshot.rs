@@ -22,7 +22,7 @@ use crate::trace::Hash;
 use crate::weak_memory::{Dependencies, WeakMemory};
 
 /// The start of a snapshot: name and version of the format.
-const MAGIC: &[u8; 16] = b"tactus board   3";
+const MAGIC: &[u8; 16] = b"tactus board   4";
 /// Memory is kept in pages of this many bytes.
 const PAGE: usize = 4096;
 
