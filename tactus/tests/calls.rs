@@ -1,6 +1,6 @@
 //! Calls between VMs.
 
-use tactus::run::session::Verdict;
+use tactus::run::session::{Outcome, Verdict};
 use tactus_abi::hypercall::CALL_TOO_LONG_CAUSE;
 
 use crate::harness::{On, assert_verdict, explain, figure, in_weak_memory, on_both, run, run_text};
@@ -47,6 +47,14 @@ const FREERTOS: [&str; 8] = [
 const SPENT_NS: f64 = 60_000.0;
 const LIMIT_NS: f64 = 100_000.0;
 
+/// The VM and the cause of each fault.
+fn faults(outcome: &Outcome) -> Vec<(&str, u64)> {
+    let faults = outcome.journal.faults.iter();
+    faults
+        .map(|fault| (fault.vm.as_str(), fault.cause))
+        .collect()
+}
+
 /// FreeRTOS calls a service in Rust and one in C, which Rust calls as well. What the one in C does wrong is the fault
 /// of its VM. Each tick of the caller comes, no later than a call takes.
 fn freertos_calls_and_serves(on: On) {
@@ -55,15 +63,14 @@ fn freertos_calls_and_serves(on: On) {
     let passed = |name| &outcome.journal.vm(name).expect("the system has it").passed;
     assert_eq!(*passed("control"), FREERTOS, "{}", seen());
     assert_eq!(*passed("operator"), ["call-example"], "{}", seen());
-    let faults: Vec<(&str, u64)> = outcome
-        .journal
-        .faults
-        .iter()
-        .map(|fault| (fault.vm.as_str(), fault.cause))
-        .collect();
     // In the order of `enum valve_fault` (`guests/freertos/app/valve.h`).
     let wanted = [CALL_TOO_LONG_CAUSE, VIRTUAL, ILLEGAL, ILLEGAL, ILLEGAL];
-    assert_eq!(faults, wanted.map(|cause| ("valve", cause)), "{}", seen());
+    assert_eq!(
+        faults(&outcome),
+        wanted.map(|cause| ("valve", cause)),
+        "{}",
+        seen()
+    );
     let control = outcome.journal.vm("control").expect("the system has it");
     let late_max = |phase| {
         let series = control.series("tick_latency", phase);
@@ -170,14 +177,13 @@ fn linux_calls(on: On) {
     let vm = |name| outcome.journal.vm(name).expect("the system has it");
     assert_eq!(vm("linux").passed, LINUX, "{}", seen());
     assert_eq!(vm("control").passed, ["call-service"], "{}", seen());
-    let faults: Vec<(&str, u64)> = outcome
-        .journal
-        .faults
-        .iter()
-        .map(|fault| (fault.vm.as_str(), fault.cause))
-        .collect();
     let wanted = [ILLEGAL, CALL_TOO_LONG_CAUSE];
-    assert_eq!(faults, wanted.map(|cause| ("service", cause)), "{}", seen());
+    assert_eq!(
+        faults(&outcome),
+        wanted.map(|cause| ("service", cause)),
+        "{}",
+        seen()
+    );
     // The two calls that fail, at least.
     assert!(vm("linux").lost_accesses >= 2, "{}", seen());
     let took = figure(&outcome, "linux", "call_roundtrip_instructions");
