@@ -13,6 +13,7 @@ use std::ptr;
 
 use crate::memory::{Memory, Place};
 use crate::op::{Handler, Op};
+use crate::timing::Registers;
 
 /// Most instructions in a block. A power of two it need not be, but `Op::at` must hold twice as many.
 pub const BLOCK_OPS: usize = 64;
@@ -38,6 +39,8 @@ pub struct Block {
     pub lines: u32,
     /// Where the first is, physically.
     pub physical: u64,
+    /// The registers that it uses; in fast mode none are told.
+    pub registers: Registers,
     /// The bits of the only instruction, where those are not all at `physical`; else 0.
     pub bits: u32,
     ops_count: u32,
@@ -107,6 +110,8 @@ pub struct Draft {
     pub lines: u32,
     /// Where the first is, physically.
     pub physical: u64,
+    /// The registers that it uses; in fast mode none are told.
+    pub registers: Registers,
     /// The bits of the only instruction, where those are not all at `physical`; else 0.
     pub bits: u32,
     /// The instructions as decoded, for what their pipeline takes.
@@ -119,6 +124,7 @@ impl Draft {
         self.ops.clear();
         self.cycles.clear();
         self.halfwords = 0;
+        self.registers = Registers::default();
         self.bits = 0;
         self.instructions.clear();
     }
@@ -137,6 +143,7 @@ impl Draft {
             halfwords: self.halfwords,
             lines: self.lines,
             physical: self.physical,
+            registers: self.registers,
             bits: self.bits,
             ops_count: self.ops.len() as u32,
             taken: Cell::new(ptr::null()),

@@ -234,7 +234,10 @@ fn find<V: Variant>(hart: &mut Hart, machine: &mut Machine) -> *const Block {
             let mut bits = u32::from(low);
             if length(low) == 4 {
                 match machine.fetch::<V>(hart, pc.wrapping_add(2)) {
-                    Ok((second, _)) => bits |= u32::from(machine.halfword(second)) << 16,
+                    Ok((second, _)) => {
+                        bits |= u32::from(machine.halfword(second)) << 16;
+                        machine.timing.note_read(second, hart.cycle());
+                    }
                     Err(trap) => return refuse(hart, machine, trap),
                 }
             }

@@ -4,6 +4,8 @@
 //! Nothing here takes time on the board, and what only reads leaves no trace: no page-table entry is marked, no
 //! cache or TLB changes, no device is touched.
 
+use std::ops::Range;
+
 use crate::board::Board;
 use crate::code::PAGE;
 use crate::devices::Storm;
@@ -478,6 +480,20 @@ impl Board {
     pub fn count_lines(&mut self, count: &timing::Count) {
         self.machine.marks = Some(count.marks);
         self.machine.timing.count_lines(&count.known);
+    }
+
+    /// Follows who reads what of this memory (ranges of physical addresses), and of all harts' registers, from here on
+    /// while the pace is timed. The run is the same.
+    pub fn follow_uses(&mut self, memory: &[Range<u64>]) {
+        let doing: Vec<_> = (0..self.harts()).map(|hart| self.doing(hart)).collect();
+        let begin = self.machine.clock.cycle_from(self.time());
+        self.machine.timing.follow_uses(memory, begin, &doing);
+    }
+
+    /// The uses since [`follow_uses`](Self::follow_uses), which are followed no longer. `None`: they were not.
+    pub fn take_uses(&mut self) -> Option<timing::Uses> {
+        let cycles: Vec<_> = (0..self.harts()).map(|hart| self.cycle(hart)).collect();
+        self.machine.timing.take_uses(&cycles)
     }
 
     /// The longest storm of each interrupt source that had any since reset: its line was high whenever a service ended.

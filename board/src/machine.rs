@@ -240,6 +240,7 @@ impl Machine {
             hart.account.turn_to(on, cycle, instructions);
             self.trace.turn(&self.timing, hart.moment(), on);
             self.timing.turn_of_lines(hart.index, on);
+            self.timing.turn_of_uses(hart.index, on, cycle);
         }
     }
 }

@@ -52,8 +52,11 @@ mod reloads;
 mod store_buffer;
 mod tlb;
 mod touched;
+mod uses;
 mod wakes;
 mod worst;
+
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +67,8 @@ pub use predictor::BranchKind;
 pub use reloads::{Cost, Reloads, Watch, Watched};
 pub use tlb::{Lookup, Page, Side};
 pub use touched::{Count, Lines};
+pub(crate) use uses::{Entered, Registers};
+pub use uses::{Life, RegisterOf, Turn, Uses};
 pub use wakes::{Use, Wake};
 pub use worst::Worst;
 
@@ -82,6 +87,7 @@ use reloads::{Books, By, Miss};
 use store_buffer::StoreBuffer;
 use tlb::Tlbs;
 use touched::Touched;
+use uses::Follower;
 use wakes::Wakes;
 
 /// No line has this key: keys have two zero bits.
@@ -90,6 +96,23 @@ const NO_KEY: u64 = 1;
 const RELEASE: i32 = 1;
 /// Bits of a fence's predecessor set: device output and memory writes (Volume I, 20191213, section 2.7).
 const WRITES: u8 = 0b0101;
+
+/// log2 of a cache block's bytes where there are no caches.
+const BLOCK_SHIFT: u32 = 6;
+
+/// An access to memory, for those who count lines and uses.
+#[derive(Clone, Copy)]
+enum Touch {
+    Load,
+    Store,
+    /// An atomic, or a mark that a walk leaves.
+    Both,
+    /// An operation on a cache block.
+    Block,
+    Prefetch {
+        code: bool,
+    },
+}
 
 /// What a line is prefetched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -121,6 +144,10 @@ pub struct Timing {
     wakes: Option<Box<Wakes>>,
     /// By hart, where lines are counted. No part of the state.
     touched: Option<Box<[Touched]>>,
+    /// Where uses are followed. No part of the state.
+    uses: Option<Box<Follower>>,
+    /// Whether `touched` or `uses` is there, so that what is asked at each access is one thing.
+    observed: bool,
 }
 
 /// The profile's parameters, ready for use.
@@ -256,6 +283,8 @@ impl Timing {
             books: None,
             wakes: None,
             touched: None,
+            uses: None,
+            observed: false,
         }
     }
 
@@ -267,6 +296,7 @@ impl Timing {
         let mut books = self.books.take();
         let wakes = self.wakes.take();
         let touched = self.touched.take();
+        let uses = self.uses.take();
         if let Some(books) = &mut books {
             books.forget();
         }
@@ -274,6 +304,8 @@ impl Timing {
         self.books = books;
         self.wakes = wakes;
         self.touched = touched;
+        self.uses = uses;
+        self.observed = self.touched.is_some() || self.uses.is_some();
         for (hart, counts) in self.harts.iter_mut().zip(counts) {
             hart.counts = counts;
         }
@@ -341,7 +373,7 @@ impl Timing {
     /// alone and it is that of the last call.
     #[inline]
     pub fn fetch(&mut self, hart: usize, physical: u64, lines: u32, now: u64) -> u64 {
-        if self.touched.is_some() {
+        if self.observed {
             self.touch_code(hart, physical, lines);
         }
         let this = &self.harts[hart];
@@ -404,7 +436,8 @@ impl Timing {
     /// A load or store of memory at `physical`, which lies within one line: the engine splits others.
     #[inline]
     pub fn data(&mut self, hart: usize, physical: u64, write: bool, now: u64) -> u64 {
-        self.touch(hart, physical, false);
+        let touch = if write { Touch::Store } else { Touch::Load };
+        self.touch(hart, physical, touch, now);
         let this = &mut self.harts[hart];
         let key = this.data.key(physical);
         let state = this.data.recent(key);
@@ -485,7 +518,10 @@ impl Timing {
     pub fn prefetch(&mut self, hart: usize, kind: Prefetch, physical: u64, now: u64) -> u64 {
         let key = self.harts[hart].data.key(physical);
         if self.parameters.prefetch.is_some() {
-            self.touch(hart, physical, kind == Prefetch::Fetch);
+            let touch = Touch::Prefetch {
+                code: kind == Prefetch::Fetch,
+            };
+            self.touch(hart, physical, touch, now);
         }
         let this = &self.harts[hart];
         let there = match kind {
@@ -524,7 +560,7 @@ impl Timing {
         physical: u64,
         now: u64,
     ) -> u64 {
-        self.touch(hart, physical, false);
+        self.touch(hart, physical, Touch::Block, now);
         let this = &mut self.harts[hart];
         let zeros = operation == BlockOperation::Zero;
         this.counts.stores += u64::from(zeros);
@@ -585,7 +621,7 @@ impl Timing {
     pub fn atomic(&mut self, hart: usize, physical: u64, ordering: i32, now: u64) -> u64 {
         let wait = self.release(hart, ordering, now);
         let now = now + wait;
-        self.touch(hart, physical, false);
+        self.touch(hart, physical, Touch::Both, now);
         let this = &mut self.harts[hart];
         this.counts.atomics += 1;
         this.counts.stores += 1;
@@ -786,7 +822,8 @@ impl Timing {
     /// A walk reads (or, setting the bits A and D, writes) a page table entry at `physical`.
     pub fn walk_access(&mut self, hart: usize, physical: u64, write: bool, now: u64) -> u64 {
         self.harts[hart].counts.walk_accesses += 1;
-        self.touch(hart, physical, false);
+        let touch = if write { Touch::Both } else { Touch::Load };
+        self.touch(hart, physical, touch, now);
         let this = &mut self.harts[hart];
         let key = this.data.key(physical);
         let stall = if !self.cached {
@@ -882,6 +919,7 @@ impl Timing {
     pub fn count_lines(&mut self, known: &[(u64, u64)]) {
         if self.cached {
             self.touched = Some(vec![Touched::new(known.into()); self.harts.len()].into());
+            self.observed = true;
         }
     }
 
@@ -910,9 +948,72 @@ impl Timing {
 
     /// The hart touches a line, of instructions or data.
     #[inline]
-    fn touch(&mut self, hart: usize, physical: u64, code: bool) {
+    fn touch(&mut self, hart: usize, physical: u64, touch: Touch, now: u64) {
+        if self.observed {
+            self.observe(hart, physical, touch, now);
+        }
+    }
+
+    #[inline(never)]
+    fn observe(&mut self, hart: usize, physical: u64, touch: Touch, now: u64) {
         if let Some(touched) = &mut self.touched {
+            let code = matches!(touch, Touch::Prefetch { code: true });
             touched[hart].touch(self.harts[hart].data.key(physical), code);
+        }
+        let Some(uses) = &mut self.uses else {
+            return;
+        };
+        match touch {
+            Touch::Load => uses.access(physical, true, false, now),
+            Touch::Store => uses.access(physical, false, true, now),
+            Touch::Both => uses.access(physical, true, true, now),
+            Touch::Block => {
+                let shift = self.costs.line_shift.min(BLOCK_SHIFT);
+                uses.read(physical >> shift << shift, 1 << shift, now);
+            }
+            Touch::Prefetch { .. } => {}
+        }
+    }
+
+    // Uses of memory and registers.
+
+    /// Follows who reads what of this memory, and registers, from the cycle `begin` on. `doing`: what each hart does.
+    pub(crate) fn follow_uses(&mut self, memory: &[Range<u64>], begin: u64, doing: &[Doing]) {
+        self.uses = Some(Box::new(Follower::new(memory, begin, doing)));
+        self.observed = true;
+    }
+
+    /// The uses since [`follow_uses`](Self::follow_uses); `now`: the cycle of each hart.
+    pub(crate) fn take_uses(&mut self, now: &[u64]) -> Option<Uses> {
+        let uses = self.uses.take();
+        self.observed = self.touched.is_some();
+        uses.map(|uses| uses.finish(now))
+    }
+
+    /// Whether anything is counted or followed.
+    #[inline(always)]
+    pub(crate) const fn is_observed(&self) -> bool {
+        self.observed
+    }
+
+    /// A hart comes to a block, where uses are followed.
+    pub(crate) fn enter_block(&mut self, hart: usize, block: Entered) {
+        if let Some(uses) = &mut self.uses {
+            uses.enter(hart, block);
+        }
+    }
+
+    /// What costs nothing is read, where uses are followed.
+    pub(crate) fn note_read(&mut self, physical: u64, now: u64) {
+        if let Some(uses) = &mut self.uses {
+            uses.access(physical, true, false, now);
+        }
+    }
+
+    /// The hart turns `to` something else, where uses are followed.
+    pub(crate) fn turn_of_uses(&mut self, hart: usize, to: Doing, now: u64) {
+        if let Some(uses) = &mut self.uses {
+            uses.turn(hart, to, now);
         }
     }
 

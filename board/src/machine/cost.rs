@@ -6,7 +6,7 @@ use crate::fabric::Coupling;
 use crate::hart::Hart;
 use crate::op::Op;
 use crate::pace::Variant;
-use crate::timing::{BranchKind, Schedule};
+use crate::timing::{BranchKind, Entered, Schedule};
 
 /// Output, in a fence's set of predecessors (I 2.7).
 const OUTPUT: u8 = 0b0100;
@@ -21,9 +21,10 @@ impl Machine {
         let mut schedule = Schedule::new(self.timing.pipeline());
         let mut cycles = 0_u16;
         for instruction in &draft.instructions {
-            let more = instruction
-                .as_ref()
-                .map_or(1, |instruction| schedule.next(instruction));
+            let instruction = instruction.as_ref();
+            let (read, written) = instruction.map_or((0, 0), |one| schedule.registers(one));
+            draft.registers.add(instruction, read, written);
+            let more = instruction.map_or(1, |one| schedule.next(one));
             cycles = cycles.saturating_add(u16::try_from(more).unwrap_or(u16::MAX));
             draft.cycles.push(cycles);
         }
@@ -42,10 +43,27 @@ impl Machine {
     /// Charges for fetching a block. Whether the budget is used up.
     #[inline(always)]
     pub(crate) fn charge_fetch(&mut self, hart: &mut Hart, block: &Block) -> bool {
+        if self.timing.is_observed() {
+            self.follow_block(hart, block);
+        }
         let stall = self
             .timing
             .fetch(hart.index, block.physical, block.lines, hart.cycle());
         Self::stall(hart, stall)
+    }
+
+    /// Notes the block that a hart comes to, where uses are followed.
+    #[cold]
+    fn follow_block(&mut self, hart: &Hart, block: &Block) {
+        let entered = Entered {
+            physical: block.physical,
+            bytes: 2 * u64::from(block.halfwords),
+            registers: block.registers,
+            count: block.count,
+            retired: hart.instructions,
+            now: hart.cycle(),
+        };
+        self.timing.enter_block(hart.index, entered);
     }
 
     /// Charges for a load or store in memory. Whether the block has to end behind it.

@@ -21,8 +21,9 @@ struct Tables<'a> {
     dropped: bool,
     /// Whether anything was written.
     updated: bool,
-    /// The cost model of the accesses, in timed mode.
-    timing: Option<&'a mut Timing>,
+    timing: &'a mut Timing,
+    /// Whether the accesses cost something: the modelled TLBs walk, and not the engine alone.
+    charged: bool,
     hart: usize,
     now: u64,
     /// Cycles that the walk took.
@@ -31,8 +32,11 @@ struct Tables<'a> {
 
 impl Tables<'_> {
     fn charge(&mut self, physical: u64, write: bool) {
-        if let Some(timing) = &mut self.timing {
-            self.stall += timing.walk_access(self.hart, physical, write, self.now + self.stall);
+        if self.charged {
+            let now = self.now + self.stall;
+            self.stall += self.timing.walk_access(self.hart, physical, write, now);
+        } else {
+            self.timing.note_read(physical, self.now);
         }
     }
 }
@@ -129,7 +133,8 @@ impl Machine {
             reservations: &mut self.reservations,
             dropped: false,
             updated: false,
-            timing: walk.map(|_| &mut self.timing),
+            timing: &mut self.timing,
+            charged: walk.is_some(),
             hart: hart.index,
             now: hart.cycle(),
             stall: 0,

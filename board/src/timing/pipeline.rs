@@ -204,6 +204,17 @@ impl<'a> Schedule<'a> {
         }
     }
 
+    /// The registers that an instruction reads, and those that it writes, a bit each: x0 to x31, f0 to f31.
+    pub(crate) const fn registers(&self, instruction: &Instruction) -> (u64, u64) {
+        let needs = Needs::of(instruction.operation, self.costs);
+        let read = 1 << needs.rs1.index(instruction.rs1)
+            | 1 << needs.rs2.index(instruction.rs2)
+            | 1 << needs.rs3.index(instruction.rs3);
+        let written = 1 << needs.rd.index(instruction.rd);
+        // x0 stands for none.
+        (read & !1, written & !1)
+    }
+
     /// The cycles that the block's next instruction adds: from the issue of the one before to its own, 0 when both
     /// issue together. One that issues alone has all the cycles until the next can issue.
     ///
