@@ -213,6 +213,7 @@ impl<'a> Port<'a> {
         self.memory.read(address, bytes)?;
         let length = bytes.len() as u64;
         Ok(self.timing.as_mut().map_or(0, |timing| {
+            timing.note_read_by_master(address, length, cycle);
             timing.fabric_access(coherent, address, length, false, cycle)
         }))
     }
@@ -280,7 +281,15 @@ impl<'a> Port<'a> {
     #[must_use]
     pub const fn memory(&mut self) -> &'a Memory {
         self.effects.mastered = true;
+        self.note_unseen();
         self.memory
+    }
+
+    /// What the device reads is not seen, where uses are followed.
+    const fn note_unseen(&mut self) {
+        if let Some(timing) = &mut self.timing {
+            timing.note_unseen();
+        }
     }
 
     /// Reads memory as a bus master.
@@ -288,7 +297,8 @@ impl<'a> Port<'a> {
     /// # Errors
     ///
     /// Where not all of it is memory.
-    pub fn read_memory(&self, address: u64, bytes: &mut [u8]) -> Result<(), NoMemory> {
+    pub fn read_memory(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), NoMemory> {
+        self.note_unseen();
         self.memory.read(address, bytes)
     }
 

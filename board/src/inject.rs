@@ -47,6 +47,18 @@ impl Board {
         Ok(())
     }
 
+    /// Lets a fault happen now, where the last run has stopped. Harts that run beside others may be ahead of the time by
+    /// as much as a quantum, and the order in which they take turns stays: a fault in what nothing reads changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the board has not what is to go wrong.
+    pub fn inject_now(&mut self, fault: Fault) -> Result<(), BadFault> {
+        self.check_fault(&fault)?;
+        self.happen(self.time(), fault);
+        Ok(())
+    }
+
     /// The tags of a cache of the timed mode, for [`Fault::Tag`]. `None`: the profile has no caches, or there is no
     /// such hart; of the L2 cache, `hart` is 0.
     #[must_use]
@@ -131,10 +143,12 @@ impl Board {
 
     /// Lets the next fault happen.
     pub(crate) fn next_fault(&mut self) {
-        let Some((time, fault)) = self.faults.take() else {
-            return;
-        };
-        let time = time.max(self.time());
+        if let Some((time, fault)) = self.faults.take() {
+            self.happen(time.max(self.time()), fault);
+        }
+    }
+
+    fn happen(&mut self, time: Femtoseconds, fault: Fault) {
         match fault {
             Fault::Memory { address, bits } => self.flip_memory(address, bits),
             Fault::Register {
@@ -320,6 +334,30 @@ mod tests {
             board.run(board.clock().time_of(501));
             assert_eq!(read(&board), 1 << 9, "{register:?}");
         }
+    }
+
+    #[test]
+    fn what_nothing_reads_changes_no_turn() {
+        let run = |fault: Option<Fault>| {
+            let mut board = of("soc", 2, &COUNT);
+            board.run(board.clock().time_of(777));
+            if let Some(fault) = fault {
+                board.inject_now(fault).expect("a fault");
+            }
+            board.run(board.clock().time_of(5000));
+            [0, 1].map(|hart| (board.cycle(hart), board.x(hart, 10)))
+        };
+        let memory = Fault::Memory {
+            address: BASE + 0x8000,
+            bits: 1,
+        };
+        assert_eq!(run(Some(memory)), run(None));
+        let nowhere = Fault::Memory {
+            address: 8,
+            bits: 1,
+        };
+        let mut board = of("soc", 2, &COUNT);
+        assert_eq!(board.inject_now(nowhere), Err(BadFault::Memory(8)));
     }
 
     #[test]

@@ -1010,6 +1010,20 @@ impl Timing {
         }
     }
 
+    /// A bus master has read that.
+    pub(crate) fn note_read_by_master(&mut self, physical: u64, bytes: u64, now: u64) {
+        if let Some(uses) = &mut self.uses {
+            uses.read(physical, bytes, now);
+        }
+    }
+
+    /// A device reads memory, and it is not seen what.
+    pub(crate) const fn note_unseen(&mut self) {
+        if let Some(uses) = &mut self.uses {
+            uses.note_unseen();
+        }
+    }
+
     /// The hart turns `to` something else, where uses are followed.
     pub(crate) fn turn_of_uses(&mut self, hart: usize, to: Doing, now: u64) {
         if let Some(uses) = &mut self.uses {

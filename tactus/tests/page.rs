@@ -305,6 +305,8 @@ fn live(directory: &Path, done: u32) -> [String; 2] {
             reasons: vec![text.to_owned(), HOSTILE.concat()],
             is_same: false,
             trace_hash: text.to_owned(),
+            is_carried_out: true,
+            share: 1_000_000_000,
         })
         .expect("it is kept in memory");
     }

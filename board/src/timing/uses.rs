@@ -1,8 +1,8 @@
 //! Which bytes of memory and which registers are read, and when: what a fault in one of them could still change.
 //!
 //! Doublewords of memory are followed by their physical addresses, whoever reaches them: loads, stores, atomics, walks
-//! of page tables, and fetches. Registers are followed from block to block of the instructions that a hart runs. What
-//! reaches memory past the harts, as a device or the fabric may, is not seen.
+//! of page tables, fetches, and bus masters. Registers are followed from block to block of the instructions that a hart
+//! runs. Of a device that goes through memory by itself, as virtio over MMIO does, it is not seen what it reads.
 //!
 //! All that is said errs on one side: what is read is said to be read, for as long as it could have been, and only what
 //! is surely overwritten ends a life.
@@ -85,6 +85,8 @@ pub struct Uses {
     pub turns: Vec<Turn>,
     /// By doubleword, the cycle in which it was read last.
     last: HashMap<u64, u64>,
+    /// Whether a device has read what was not seen.
+    unseen: bool,
 }
 
 impl Uses {
@@ -92,9 +94,8 @@ impl Uses {
     /// is overwritten before makes no difference here: a store may be of its neighbours alone.
     #[must_use]
     pub fn is_read_from(&self, address: u64, cycle: u64) -> bool {
-        self.last
-            .get(&(address & !7))
-            .is_some_and(|last| *last >= cycle)
+        let last = self.last.get(&(address & !7));
+        self.unseen || last.is_some_and(|last| *last >= cycle)
     }
 
     /// Whether what a register holds in this cycle is read later.
@@ -213,6 +214,11 @@ impl Follower {
         }
     }
 
+    /// A device reads memory, and it is not seen what.
+    pub const fn note_unseen(&mut self) {
+        self.uses.unseen = true;
+    }
+
     /// A hart comes to a block.
     pub fn enter(&mut self, hart: usize, block: Entered) {
         self.leave(hart, block.retired, block.now);
@@ -285,7 +291,11 @@ mod tests {
     const HART: usize = 0;
 
     fn follower() -> Follower {
-        Follower::new(std::slice::from_ref(&(0x1000..0x2000)), 100, &[Doing::Waiting])
+        Follower::new(
+            std::slice::from_ref(&(0x1000..0x2000)),
+            100,
+            &[Doing::Waiting],
+        )
     }
 
     fn block(now: u64, retired: u64, read: u64, written: u64) -> Entered {
@@ -328,6 +338,10 @@ mod tests {
         let is_read = |cycle| uses.is_read_from(0x100f, cycle);
         assert!(is_read(100) && is_read(135) && is_read(150) && !is_read(151));
         assert!(!uses.is_read_from(0x1010, 100));
+        let mut follower = self::follower();
+        follower.note_unseen();
+        let uses = follower.finish(&[200]);
+        assert!(uses.is_read_from(0x1010, 100), "nobody knows");
     }
 
     #[test]

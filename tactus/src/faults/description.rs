@@ -22,6 +22,8 @@ const RUNS: u32 = 100;
 const TIME_MAX: Nanoseconds = Nanoseconds(60_000_000_000);
 /// How long a run goes on after the last fault that it may have, where the file does not say.
 const AFTER: Nanoseconds = Nanoseconds(10_000_000);
+const FOLLOWED: &str =
+    "that is one with `pace = \"timed\"` and without weak memory: leave both out";
 const HELP: &str = "the keys of a campaign are in `docs/src/reference/faults.md`";
 
 /// The file.
@@ -42,6 +44,7 @@ struct File {
     after: Option<Spanned<String>>,
     #[serde(default)]
     compare: Compare,
+    skip_unread: Option<Spanned<bool>>,
     #[serde(default, rename = "fault")]
     faults: Vec<Spanned<RawFault>>,
 }
@@ -103,6 +106,8 @@ struct RawMemory {
 #[serde(deny_unknown_fields)]
 struct RawRegisters {
     vm: String,
+    among: Option<Among>,
+    hart: Option<usize>,
     register: Option<String>,
     bit: Option<u8>,
 }
@@ -137,6 +142,8 @@ pub enum Among {
     Used,
     /// Of all.
     All,
+    /// Of those that are read later, and not written before: bytes and times.
+    Live,
 }
 
 /// A hart that does nothing for a time.
@@ -224,6 +231,10 @@ pub enum Kind {
         register: Option<Register>,
         /// This bit.
         bit: Option<u8>,
+        /// This hart.
+        hart: Option<usize>,
+        /// Whether it is one of which something is read later.
+        is_live: bool,
     },
     /// A hart that a VM has goes on at address 0.
     Crash {
@@ -247,6 +258,19 @@ pub enum Kind {
     Drift(Drift),
     /// A bit of a cache's tag changes.
     Tag(Tag),
+}
+
+impl Kind {
+    /// Whether it is drawn among what is read later.
+    pub const fn is_live(&self) -> bool {
+        matches!(
+            self,
+            Self::Memory {
+                among: Among::Live,
+                ..
+            } | Self::Registers { is_live: true, .. }
+        )
+    }
 }
 
 impl fmt::Display for Kind {
@@ -330,6 +354,8 @@ pub struct Campaign {
     pub after: Nanoseconds,
     /// How consoles are compared.
     pub compare: Compare,
+    /// Whether faults in what nothing reads are judged without a run.
+    pub skip_unread: bool,
     /// The kinds of faults.
     pub faults: Vec<Fault>,
 }
@@ -400,6 +426,22 @@ impl Campaign {
             .map(|raw| fault(&reader, raw.get_ref(), &raw.span(), file.pace))
             .collect();
         let faults = faults?;
+        let can_follow =
+            file.pace == RawPace::Timed && matches!(file.memory_model, RawMemoryModel::Sequential);
+        if !can_follow {
+            let mut raws = file.faults.iter().zip(&faults);
+            let live = raws.find_map(|(raw, fault)| fault.kind.is_live().then(|| raw.span()));
+            let skip = file.skip_unread.as_ref().filter(|skip| *skip.get_ref());
+            for (span, key) in [
+                (live, "among = \"live\""),
+                (skip.map(Spanned::span), "skip_unread"),
+            ] {
+                if let Some(span) = span {
+                    let message = format!("`{key}` needs a run in which all reads are followed");
+                    return Err(reader.at(&span, message, FOLLOWED));
+                }
+            }
+        }
         if faults.is_empty() {
             let help = "add a `[[fault]]`, such as one with `memory = { vm = \"linux\" }`";
             return Err(reader.at(&whole, "the campaign has no faults", help));
@@ -422,6 +464,7 @@ impl Campaign {
             length: length_given,
             after: after.transpose()?.unwrap_or(AFTER),
             compare: file.compare,
+            skip_unread: file.skip_unread.is_some_and(Spanned::into_inner),
             faults,
         })
     }
@@ -467,8 +510,8 @@ fn fault(
     if let Some(memory) = &raw.memory {
         kinds.push(of_memory(reader, memory, span)?);
     }
-    if let Some(RawRegisters { vm, register, bit }) = &raw.registers {
-        kinds.push(of_registers(reader, vm, register.as_deref(), *bit, span)?);
+    if let Some(registers) = &raw.registers {
+        kinds.push(of_registers(reader, registers, span)?);
     }
     kinds.extend(
         raw.crash
@@ -511,6 +554,10 @@ fn fault(
         let help = "name the VMs that may fail of it: `affects = [\"linux\"]`; of others it must change nothing";
         return Err(reader.at(span, message, help));
     };
+    if kind.is_live() && raw.femtoseconds.is_some() {
+        let message = "`femtoseconds` names the time that `among = \"live\"` draws";
+        return Err(reader.at(span, message, "leave one of them out"));
+    }
     let weight = raw.weight.unwrap_or(1);
     if weight == 0 || weight > 1000 {
         let help = "leave it out for 1";
@@ -569,14 +616,15 @@ fn of_memory(reader: &Reader, raw: &RawMemory, span: &Range<usize>) -> Result<Ki
     })
 }
 
-fn of_registers(
-    reader: &Reader,
-    vm: &str,
-    register: Option<&str>,
-    bit: Option<u8>,
-    span: &Range<usize>,
-) -> Result<Kind, Invalid> {
-    let register = register.map(|name| {
+fn of_registers(reader: &Reader, raw: &RawRegisters, span: &Range<usize>) -> Result<Kind, Invalid> {
+    let RawRegisters {
+        vm,
+        among,
+        hart,
+        register,
+        bit,
+    } = raw;
+    let register = register.as_deref().map(|name| {
         register_named(name).ok_or_else(|| {
             let help = "leave it out for any";
             reader.at(
@@ -586,6 +634,19 @@ fn of_registers(
             )
         })
     });
+    let is_live = match among {
+        None | Some(Among::All) => false,
+        Some(Among::Live) => true,
+        Some(Among::Used) => {
+            let help = "leave it out for all, or say \"live\"";
+            return Err(reader.at(span, "`among` of registers is \"all\" or \"live\"", help));
+        }
+    };
+    let register = register.transpose()?;
+    if is_live && register == Some(Register::Pc) {
+        let help = "leave `among` out";
+        return Err(reader.at(span, "the program counter is always live", help));
+    }
     if bit.is_some_and(|bit| bit > 63) {
         return Err(reader.at(
             span,
@@ -594,9 +655,11 @@ fn of_registers(
         ));
     }
     Ok(Kind::Registers {
-        vm: vm.to_owned(),
-        register: register.transpose()?,
-        bit,
+        vm: vm.clone(),
+        register,
+        bit: *bit,
+        hart: *hart,
+        is_live,
     })
 }
 
@@ -776,6 +839,31 @@ mod tests {
                 "memory = { vm = \"a\" }",
                 "registers = { vm = \"a\", bit = 64 }",
                 "line 4: `bit` of a register is 0 to 63",
+            ),
+            (
+                "for = \"20ms\"\n",
+                "pace = \"fast\"\nfor = \"20ms\"\nskip_unread = true\n",
+                "line 5: `skip_unread` needs a run in which all reads are followed",
+            ),
+            (
+                "for = \"20ms\"\n[[fault]]\nmemory = { vm = \"a\" }",
+                "memory_model = \"weak\"\nfor = \"20ms\"\n[[fault]]\nmemory = { vm = \"a\", among = \"live\" }",
+                "line 5: `among = \"live\"` needs a run in which all reads are followed",
+            ),
+            (
+                "memory = { vm = \"a\" }",
+                "memory = { vm = \"a\", among = \"live\" }\nfemtoseconds = 1",
+                "line 4: `femtoseconds` names the time that `among = \"live\"` draws",
+            ),
+            (
+                "memory = { vm = \"a\" }",
+                "registers = { vm = \"a\", among = \"used\" }",
+                "line 4: `among` of registers is \"all\" or \"live\"",
+            ),
+            (
+                "memory = { vm = \"a\" }",
+                "registers = { vm = \"a\", among = \"live\", register = \"pc\" }",
+                "line 4: the program counter is always live",
             ),
             (
                 "memory = { vm = \"a\" }",

@@ -155,10 +155,20 @@ fn alone(subject: &Subject, walker: &Walker, run: u32) -> Campaign {
             range: Some((guest, 1)),
             bit: Some(bit),
         },
-        (Kind::Registers { vm, .. }, What::Register { register, bit, .. }) => Kind::Registers {
+        (
+            Kind::Registers { vm, .. },
+            What::Register {
+                register,
+                bit,
+                hart,
+                ..
+            },
+        ) => Kind::Registers {
             vm: vm.clone(),
             register: Some(register),
             bit,
+            hart,
+            is_live: false,
         },
         (Kind::Tag(tag), What::Fault(BoardFault::Tag { place, bit, .. })) => Kind::Tag(Tag {
             place: Some(place),
@@ -273,6 +283,9 @@ fn text(campaign: &Campaign, system: &str) -> String {
     if campaign.compare == Compare::Exact {
         document["compare"] = value("exact");
     }
+    if campaign.skip_unread {
+        document["skip_unread"] = value(true);
+    }
     let mut faults = ArrayOfTables::new();
     for fault in &campaign.faults {
         faults.push(of_fault(fault));
@@ -300,18 +313,31 @@ fn of_fault(fault: &Fault) -> Table {
                 put("at", hex.unwrap_or_else(|| at.cast_signed().into()));
                 put("size", format!("{size}B").into());
             }
-            if range.is_none() && *among == Among::All {
-                put("among", "all".into());
-            } else if range.is_some() && *among == Among::Used {
-                put("among", "used".into());
+            match (range, among) {
+                (None, Among::All) => put("among", "all".into()),
+                (Some(_), Among::Used) => put("among", "used".into()),
+                (_, Among::Live) => put("among", "live".into()),
+                _ => {}
             }
             if let Some(bit) = bit {
                 put("bit", i64::from(*bit).into());
             }
             "memory"
         }
-        Kind::Registers { vm, register, bit } => {
+        Kind::Registers {
+            vm,
+            register,
+            bit,
+            hart,
+            is_live,
+        } => {
             put("vm", vm.into());
+            if *is_live {
+                put("among", "live".into());
+            }
+            if let Some(hart) = hart {
+                put("hart", (*hart as i64).into());
+            }
             if let Some(register) = register {
                 put("register", register_name(*register).into());
             }

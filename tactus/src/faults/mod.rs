@@ -10,6 +10,7 @@
 pub mod description;
 pub mod explain;
 pub mod judge;
+pub mod lives;
 pub mod minimise;
 pub mod page;
 pub mod proportion;

@@ -1,11 +1,13 @@
 //! What a campaign has found: all runs as columns, and how often which verdict is.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::description::Campaign;
 use super::judge::Verdict;
 use super::proportion::{CONFIDENCE, upper};
 use super::run::Row;
+use super::space::SHARES;
 use super::tally::{Counts, Tally};
 use crate::columns::{Columns, Values};
 use crate::report::page::quoted;
@@ -42,6 +44,14 @@ pub fn columns(campaign: &Campaign, rows: &[Row]) -> Columns {
             Values::Flags(rows.iter().map(|row| Some(row.is_same)).collect()),
         )
         .with("trace_hash", texts(&|row| row.trace_hash.clone()))
+        .with(
+            "carried_out",
+            Values::Flags(rows.iter().map(|row| Some(row.is_carried_out)).collect()),
+        )
+        .with(
+            "share",
+            Values::Figures(rows.iter().map(|row| Some(part(row.share))).collect()),
+        )
         .noted("tactus.version", env!("CARGO_PKG_VERSION"))
         .noted("tactus.faults", &campaign.text)
 }
@@ -88,6 +98,17 @@ pub fn look_closer(file: &Path, seed: u64) -> String {
     format!("tactus faults {file} --seed {seed} --run ")
 }
 
+/// A part of all places and times, as a figure.
+fn part(share: u64) -> f64 {
+    share as f64 / SHARES as f64
+}
+
+/// The kinds of which only what is live was drawn, and what part that is.
+fn shares(rows: &[Row]) -> BTreeMap<&str, u64> {
+    let live = rows.iter().filter(|row| row.share < SHARES);
+    live.map(|row| (&*row.fault, row.share)).collect()
+}
+
 /// How often which verdict is, by kind of fault, and what that says.
 pub fn summary(campaign: &Campaign, rows: &[Row]) -> String {
     let runs = match rows.len() {
@@ -106,6 +127,18 @@ pub fn summary(campaign: &Campaign, rows: &[Row]) -> String {
         table.row(std::iter::once(name).chain(cells));
     }
     let mut text = table.text();
+    let skipped = rows.iter().filter(|row| !row.is_carried_out).count();
+    if skipped > 0 {
+        text += &format!(
+            "Not carried out, since nothing reads what they change: {skipped} of the masked.\n"
+        );
+    }
+    for (name, share) in shares(rows) {
+        text += &format!(
+            "Of {name} {:.3} % of all bits and times is live; faults in the rest change nothing.\n",
+            100.0 * part(share)
+        );
+    }
     if let Some(bound) = bound(&tally.all()) {
         text += &format!("{bound}\n");
     }

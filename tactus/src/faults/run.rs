@@ -11,9 +11,11 @@ use serde::{Deserialize, Serialize};
 use tactus_board::board::Pace;
 use tactus_board::fault::{Cache, Fault as BoardFault};
 use tactus_board::time::Femtoseconds;
+use tactus_board::timing::{RegisterOf, Uses};
 
 use super::description::{Begin, Campaign, cache_name, register_name};
 use super::judge::{Judged, Reference, Verdict};
+use super::lives::number_of;
 use super::space::{Drawn, Space, What, femtoseconds};
 use crate::attack::run::{Lab, Shown, Unfit};
 use crate::attack::verdict::Watched;
@@ -50,6 +52,11 @@ pub struct Row {
     pub is_same: bool,
     /// The hash of all that happened.
     pub trace_hash: String,
+    /// Whether it was carried out. If not, its verdict follows from the run without a fault.
+    pub is_carried_out: bool,
+    /// Of all places and times of the kind, the part that the fault was drawn from, in
+    /// [`SHARES`](super::space::SHARES).
+    pub share: u64,
 }
 
 /// A system that faults can be let happen in.
@@ -148,8 +155,29 @@ impl Subject {
                 why.unwrap_or_default()
             ));
         }
-        let space = Space::of(&self.campaign, &self.boot.image, live.board());
-        let space = space.map_err(|[message, help]| miette!(help = help, "{message}"))?;
+        let wrong = |[message, help]: [String; 2]| miette!(help = help, "{message}");
+        let follows = self.campaign.skip_unread
+            || self
+                .campaign
+                .faults
+                .iter()
+                .any(|fault| fault.kind.is_live());
+        let memory = Space::memory(&self.campaign, &self.boot.image).map_err(wrong)?;
+        let begin = live.now();
+        let end = begin
+            .saturating_add(femtoseconds(self.campaign.length.0))
+            .saturating_add(femtoseconds(self.campaign.after.0));
+        let mut copy = live.fork()?;
+        if follows {
+            copy.board_mut().follow_uses(&memory);
+        }
+        let go_on = &mut || !cancel.load(Ordering::Relaxed);
+        if copy.run(&Until::Time(end), None, go_on) == Stop::Interrupted {
+            return Ok(None);
+        }
+        let uses = copy.board_mut().take_uses().unwrap_or_default();
+        let space = Space::of(&self.campaign, &self.boot.image, live.board(), &uses);
+        let space = space.map_err(wrong)?;
         // What is drawn is there; whether the others can be is tried.
         for (kind, first) in space.fixed() {
             let mut copy = live.fork()?;
@@ -160,15 +188,6 @@ impl Subject {
                     "`{kind}` cannot be: {error}"
                 )
             })?;
-        }
-        let begin = live.now();
-        let end = begin
-            .saturating_add(femtoseconds(self.campaign.length.0))
-            .saturating_add(femtoseconds(self.campaign.after.0));
-        let mut copy = live.fork()?;
-        let go_on = &mut || !cancel.load(Ordering::Relaxed);
-        if copy.run(&Until::Time(end), None, go_on) == Stop::Interrupted {
-            return Ok(None);
         }
         let shown = Shown::of(copy.outcome(), self.watched.clone());
         let trace_hash = copy.board().trace_hash();
@@ -181,6 +200,7 @@ impl Subject {
             end,
             trace_hash,
             reference: Reference::of(shown, self.campaign.compare, clock_hz),
+            uses: self.campaign.skip_unread.then_some(uses),
             instructions: 0,
         }))
     }
@@ -196,6 +216,8 @@ pub struct Walker {
     end: Femtoseconds,
     trace_hash: u64,
     reference: Reference,
+    /// What the run without a fault reads, where that saves runs.
+    uses: Option<Uses>,
     instructions: u64,
 }
 
@@ -219,8 +241,14 @@ struct Blow {
 
 impl Blow {
     fn strike(&self, live: &mut Live) -> miette::Result<()> {
+        let now = live.now();
         for (time, fault) in &self.faults {
-            let injected = live.board_mut().inject(*time, *fault);
+            let board = live.board_mut();
+            let injected = if *time <= now {
+                board.inject_now(*fault)
+            } else {
+                board.inject(*time, *fault)
+            };
             injected.map_err(|error| miette!("the fault cannot be: {error}"))?;
         }
         Ok(())
@@ -332,13 +360,14 @@ impl Walker {
                 let faults = vec![(time, *first), (time.saturating_add(*lasts), *last)];
                 (faults, words(first))
             }
-            What::Register { vm, register, bit } => {
+            What::Register {
+                vm,
+                register,
+                bit,
+                hart,
+            } => {
                 let hart = loop {
-                    let vms = self.subject.boot.image.vms.len();
-                    let has = |hart: &usize| {
-                        Worker::of(live.board().doing(*hart), vms) == Worker::Vm(*vm)
-                    };
-                    if let Some(hart) = (0..live.board().harts()).find(has) {
+                    if let Some(hart) = self.hart_of(live, *vm, *hart) {
                         break hart;
                     }
                     let next = live.now().saturating_add(STEP);
@@ -371,6 +400,44 @@ impl Walker {
         Ok(Some(Ok(Blow { faults, what })))
     }
 
+    /// The first hart that a VM has, or `wanted` if it has that.
+    fn hart_of(&self, live: &Live, vm: usize, wanted: Option<usize>) -> Option<usize> {
+        let vms = self.subject.boot.image.vms.len();
+        let board = live.board();
+        let has = |hart: usize| Worker::of(board.doing(hart), vms) == Worker::Vm(vm);
+        (0..board.harts()).find(|&hart| has(hart) && wanted.is_none_or(|wanted| wanted == hart))
+    }
+
+    /// Whether the fault is of what nothing reads from now on. `live` has come to its time.
+    fn is_unread(&self, live: &Live, drawn: &Drawn) -> bool {
+        let Some(uses) = &self.uses else {
+            return false;
+        };
+        if live.ended().is_some() {
+            return false;
+        }
+        match drawn.what {
+            What::Memory { address, .. } => {
+                let cycle = live.board().clock().cycle_at(live.now());
+                !uses.is_read_from(address, cycle)
+            }
+            What::Register {
+                vm,
+                register,
+                hart,
+                bit: Some(_),
+            } => {
+                let number = number_of(register);
+                let hart = self.hart_of(live, vm, hart);
+                number.zip(hart).is_some_and(|(number, hart)| {
+                    let cycle = live.board().cycle(hart);
+                    !uses.is_alive(RegisterOf { hart, number }, cycle)
+                })
+            }
+            _ => false,
+        }
+    }
+
     fn one(
         &mut self,
         now: &mut Live,
@@ -383,23 +450,36 @@ impl Walker {
         if now.run(&Until::Time(at), None, go_on) == Stop::Interrupted {
             return Ok(None);
         }
+        let row = |trace_hash: u64, what: String, judged: Judged| Row {
+            run,
+            fault: self.space.kind(drawn.kind).kind.to_string(),
+            what,
+            at: at.0,
+            verdict: judged.verdict,
+            changed: judged.changed,
+            reasons: judged.reasons,
+            is_same: trace_hash == self.trace_hash,
+            trace_hash: format!("{trace_hash:016x}"),
+            is_carried_out: true,
+            share: drawn.share,
+        };
+        if self.is_unread(now, drawn)
+            && let Some(Ok(blow)) = self.aim(now, drawn, cancel)?
+        {
+            let judged = Judged {
+                verdict: Verdict::Masked,
+                changed: Vec::new(),
+                reasons: Vec::new(),
+            };
+            return Ok(Some(Row {
+                at: now.now().0,
+                is_carried_out: false,
+                ..row(self.trace_hash, blow.what, judged)
+            }));
+        }
         let mut live = now.fork()?;
         let Some(blow) = self.aim(&mut live, drawn, cancel)? else {
             return Ok(None);
-        };
-        let row = |live: &Live, what: String, judged: Judged| {
-            let trace_hash = live.board().trace_hash();
-            Row {
-                run,
-                fault: self.space.kind(drawn.kind).kind.to_string(),
-                what,
-                at: at.0,
-                verdict: judged.verdict,
-                changed: judged.changed,
-                reasons: judged.reasons,
-                is_same: trace_hash == self.trace_hash,
-                trace_hash: format!("{trace_hash:016x}"),
-            }
         };
         let blow = match blow {
             Ok(blow) => blow,
@@ -409,7 +489,8 @@ impl Walker {
                     changed: Vec::new(),
                     reasons: vec![reason],
                 };
-                return Ok(Some(row(&live, String::new(), judged)));
+                let trace_hash = live.board().trace_hash();
+                return Ok(Some(row(trace_hash, String::new(), judged)));
             }
         };
         let at = live.now();
@@ -436,7 +517,7 @@ impl Walker {
         let judged = self.reference.judge(&shown, &affects, &before);
         Ok(Some(Row {
             at: at.0,
-            ..row(&live, blow.what, judged)
+            ..row(live.board().trace_hash(), blow.what, judged)
         }))
     }
 }

@@ -7,18 +7,24 @@ use tactus_abi::blob::Region;
 use tactus_board::board::Board;
 use tactus_board::fabric::FabricPort;
 use tactus_board::fault::{Cache, Fault as BoardFault, Register};
-use tactus_board::time::Femtoseconds;
+use tactus_board::time::{Clock, Femtoseconds};
+use tactus_board::timing::{RegisterOf, Uses};
 
 use super::description::{
     Among, Campaign, Drift, FabricFault, Fault, Kind, Stall, Tag, cache_name,
 };
+use super::lives::{self, Lives, number_of, register_of};
 use crate::config::Nanoseconds;
 use crate::image::Image;
 
 /// Bytes of a line of memory that is used or not.
 const LINE: u64 = 64;
+/// Parts of a whole, in which [`Drawn::share`] counts.
+pub const SHARES: u64 = 1_000_000_000;
 /// Registers that a bit may change in: the program counter, x1 to x31 and f0 to f31.
 const REGISTERS: u8 = 64;
+/// Those of them that are followed: all but the program counter.
+const FOLLOWED: u64 = 63;
 
 /// What is drawn for a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +35,9 @@ pub struct Drawn {
     pub at: Femtoseconds,
     /// What goes wrong.
     pub what: What,
+    /// Of all places and times of the kind, the part that it is drawn from, in [`SHARES`]: faults in the rest change
+    /// nothing.
+    pub share: u64,
 }
 
 /// What goes wrong.
@@ -55,6 +64,8 @@ pub enum What {
         register: Register,
         /// Its bit; `None`: it becomes 0.
         bit: Option<u8>,
+        /// This hart; `None`: the first that the VM has.
+        hart: Option<usize>,
     },
 }
 
@@ -63,6 +74,7 @@ pub enum What {
 pub struct Space {
     begin: Femtoseconds,
     length: Femtoseconds,
+    clock: Clock,
     seed: u64,
     kinds: Vec<(Fault, Source)>,
     weights: u64,
@@ -73,12 +85,25 @@ pub struct Space {
 enum Source {
     /// A bit of a byte of a VM's memory.
     Memory(Bytes, Option<u8>),
+    /// A bit of a byte of a VM's memory that is read later.
+    LiveMemory(Region, Lives<u64>, Option<u8>, u64),
     /// A register of a VM's harts, and its bit.
-    Registers(usize, Option<Register>, Option<u8>),
+    Registers(Registers),
+    /// The same of one that is read later.
+    LiveRegisters(usize, Lives<RegisterOf>, Option<u8>, u64),
     /// A bit of a tag of a cache.
     Tag(Tags),
     /// One and the same.
     Fixed(What),
+}
+
+/// Registers of a VM's harts.
+#[derive(Debug)]
+struct Registers {
+    vm: usize,
+    register: Option<Register>,
+    bit: Option<u8>,
+    hart: Option<usize>,
 }
 
 /// Tags of a cache.
@@ -114,14 +139,22 @@ impl Bytes {
 }
 
 impl Space {
-    /// The space of a campaign. `board` is at the beginning of the window.
+    /// The space of a campaign. `board` is at the beginning of the window; `uses` are those of the run without a fault
+    /// from there to its end.
     ///
     /// # Errors
     /// What a kind names is not there: why, and what to do about it.
-    pub fn of(campaign: &Campaign, image: &Image, board: &Board) -> Result<Self, [String; 2]> {
+    pub fn of(
+        campaign: &Campaign,
+        image: &Image,
+        board: &Board,
+        uses: &Uses,
+    ) -> Result<Self, [String; 2]> {
         let mut kinds = Vec::new();
         let begin = board.time();
         let length = femtoseconds(campaign.length.0);
+        let clock = board.clock();
+        let window = clock.cycle_at(begin)..clock.cycle_at(begin.saturating_add(length));
         for fault in &campaign.faults {
             if let Some(at) = fault.at
                 && !(begin..begin.saturating_add(length)).contains(&at)
@@ -144,15 +177,57 @@ impl Space {
                     bit,
                 } => {
                     let region = &image.memories[index(image, vm)?];
-                    Source::Memory(bytes(region, *range, *among, board, vm)?, *bit)
+                    let range = offsets(region, *range, vm)?;
+                    if *among == Among::Live {
+                        let lives = lives::of_memory(uses, region, &range, &window);
+                        let all = (range.end - range.start) * (window.end - window.start);
+                        let share = share(&lives, all, &fault.kind)?;
+                        Source::LiveMemory(*region, lives, *bit, share)
+                    } else {
+                        Source::Memory(bytes(region, range, *among, board, vm)?, *bit)
+                    }
                 }
-                Kind::Registers { vm, register, bit } => {
-                    Source::Registers(index(image, vm)?, *register, *bit)
+                Kind::Registers {
+                    vm,
+                    register,
+                    bit,
+                    hart,
+                    is_live,
+                } => {
+                    let vm = index(image, vm)?;
+                    if let Some(hart) = hart.filter(|hart| *hart >= board.harts()) {
+                        return Err([
+                            format!("there is no hart {hart}"),
+                            format!("the board has {}, from 0", board.harts()),
+                        ]);
+                    }
+                    if *is_live {
+                        let number = register.and_then(number_of);
+                        let wanted = |of: RegisterOf| {
+                            of.number != 0
+                                && number.is_none_or(|number| number == of.number)
+                                && hart.is_none_or(|hart| hart == of.hart)
+                        };
+                        let vms = image.vms.len();
+                        let lives = lives::of_registers(uses, (vm, vms), wanted, &window);
+                        let all = lives::cycles_of(uses, (vm, vms), *hart, &window)
+                            * if number.is_some() { 1 } else { FOLLOWED };
+                        let share = share(&lives, all, &fault.kind)?;
+                        Source::LiveRegisters(vm, lives, *bit, share)
+                    } else {
+                        Source::Registers(Registers {
+                            vm,
+                            register: *register,
+                            bit: *bit,
+                            hart: *hart,
+                        })
+                    }
                 }
                 Kind::Crash { vm } => Source::Fixed(What::Register {
                     vm: index(image, vm)?,
                     register: Register::Pc,
                     bit: None,
+                    hart: None,
                 }),
                 Kind::Line {
                     number,
@@ -174,6 +249,7 @@ impl Space {
         Ok(Self {
             begin,
             length,
+            clock,
             seed: campaign.seed,
             weights: campaign
                 .faults
@@ -197,7 +273,9 @@ impl Space {
         }
         let (fault, source) = &self.kinds[kind];
         let any = Femtoseconds(random.u64(..self.length.0));
-        let at = fault
+        let mut share = SHARES;
+        let since = |cycle| Femtoseconds(self.clock.time_of(cycle).0.saturating_sub(self.begin.0));
+        let mut at = fault
             .at
             .map_or(any, |at| Femtoseconds(at.0.saturating_sub(self.begin.0)));
         let what = match source {
@@ -210,7 +288,33 @@ impl Space {
                     bit: bit.unwrap_or(any),
                 }
             }
-            Source::Registers(vm, register, bit) => {
+            Source::LiveMemory(region, lives, bit, part) => {
+                let (offset, cycle) = lives.draw(&mut random);
+                let any = random.u8(..8);
+                (at, share) = (since(cycle), *part);
+                What::Memory {
+                    address: region.host_at(offset),
+                    guest: region.guest + offset,
+                    bit: bit.unwrap_or(any),
+                }
+            }
+            Source::LiveRegisters(vm, lives, bit, part) => {
+                let (RegisterOf { hart, number }, cycle) = lives.draw(&mut random);
+                let any = random.u8(..64);
+                (at, share) = (since(cycle), *part);
+                What::Register {
+                    vm: *vm,
+                    register: register_of(number),
+                    bit: Some(bit.unwrap_or(any)),
+                    hart: Some(hart),
+                }
+            }
+            Source::Registers(Registers {
+                vm,
+                register,
+                bit,
+                hart,
+            }) => {
                 let any = match random.u8(..REGISTERS) {
                     0 => Register::Pc,
                     number @ 1..32 => Register::X(number),
@@ -223,6 +327,7 @@ impl Space {
                     vm: *vm,
                     register,
                     bit: Some(bit.unwrap_or(any)),
+                    hart: *hart,
                 }
             }
             Source::Tag(tags) => What::Fault(BoardFault::Tag {
@@ -233,7 +338,31 @@ impl Space {
             }),
             Source::Fixed(what) => what.clone(),
         };
-        Drawn { kind, at, what }
+        Drawn {
+            kind,
+            at,
+            what,
+            share,
+        }
+    }
+
+    /// The physical addresses of the memory that faults of a campaign may change.
+    ///
+    /// # Errors
+    /// There is no such VM.
+    pub fn memory(campaign: &Campaign, image: &Image) -> Result<Vec<Range<u64>>, [String; 2]> {
+        let vms = campaign
+            .faults
+            .iter()
+            .filter_map(|fault| match &fault.kind {
+                Kind::Memory { vm, .. } => Some(vm),
+                _ => None,
+            });
+        vms.map(|vm| {
+            let region = &image.memories[index(image, vm)?];
+            Ok(region.host..region.host_at(region.size))
+        })
+        .collect()
     }
 
     /// The kinds for which nothing is drawn, each with what goes wrong first.
@@ -328,30 +457,48 @@ fn index(image: &Image, name: &str) -> Result<usize, [String; 2]> {
     })
 }
 
-fn bytes(
+/// The part of `all` places and times that is live.
+fn share<P: Copy>(lives: &Lives<P>, all: u64, kind: &Kind) -> Result<u64, [String; 2]> {
+    if lives.cycles() == 0 {
+        return Err([
+            format!("of the {kind} nothing is read later in the window"),
+            "begin elsewhere, or leave `among` out".to_owned(),
+        ]);
+    }
+    let share = u128::from(lives.cycles()) * u128::from(SHARES) / u128::from(all.max(1));
+    Ok((share as u64).clamp(1, SHARES))
+}
+
+/// The offsets of a VM's memory that addresses of its stand for.
+fn offsets(
     region: &Region,
     range: Option<(u64, u64)>,
+    vm: &str,
+) -> Result<Range<u64>, [String; 2]> {
+    let Some((first, size)) = range else {
+        return Ok(0..region.size);
+    };
+    let start = first.checked_sub(region.guest);
+    let end = start.and_then(|start| start.checked_add(size));
+    match start.zip(end) {
+        Some((start, end)) if end <= region.size => Ok(start..end),
+        _ => {
+            let (from, to) = (region.guest, region.guest + region.size);
+            Err([
+                format!("{size:#x} bytes at {first:#x} are not in the memory of VM `{vm}`"),
+                format!("it is from {from:#x} to {to:#x}"),
+            ])
+        }
+    }
+}
+
+fn bytes(
+    region: &Region,
+    range: Range<u64>,
     among: Among,
     board: &Board,
     vm: &str,
 ) -> Result<Bytes, [String; 2]> {
-    let range = match range {
-        None => 0..region.size,
-        Some((first, size)) => {
-            let start = first.checked_sub(region.guest);
-            let end = start.and_then(|start| start.checked_add(size));
-            match start.zip(end) {
-                Some((start, end)) if end <= region.size => start..end,
-                _ => {
-                    let (from, to) = (region.guest, region.guest + region.size);
-                    return Err([
-                        format!("{size:#x} bytes at {first:#x} are not in the memory of VM `{vm}`"),
-                        format!("it is from {from:#x} to {to:#x}"),
-                    ]);
-                }
-            }
-        }
-    };
     if among == Among::All {
         return Ok(Bytes {
             region: *region,

@@ -15,5 +15,7 @@ pub fn row(run: u32, fault: &str, verdict: Verdict) -> Row {
         reasons: Vec::new(),
         is_same: false,
         trace_hash: String::new(),
+        is_carried_out: true,
+        share: super::space::SHARES,
     }
 }

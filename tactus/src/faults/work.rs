@@ -22,6 +22,8 @@ use crate::sweep::work::pace;
 
 /// Runs that a thread takes at once: it goes through the window without a fault once for them.
 const CHUNK: usize = 50;
+/// The same where most runs need not be carried out.
+const CHUNK_OF_SKIPPED: usize = 1000;
 /// Time between two looks of the thread that waits for the others.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -262,7 +264,12 @@ pub fn carry_out(
         since: Instant::now(),
     };
     // Parts that take about as long are left for all threads at the end.
-    let size = open.len().div_ceil(workers.get()).clamp(1, CHUNK);
+    let chunk = if subject.campaign().skip_unread {
+        CHUNK_OF_SKIPPED
+    } else {
+        CHUNK
+    };
+    let size = open.len().div_ceil(workers.get()).clamp(1, chunk);
     let chunks: Mutex<BTreeSet<usize>> = Mutex::new((0..open.len().div_ceil(size)).collect());
     let threads = workers.get().min(open.len());
     // Runs that each thread has carried out.
