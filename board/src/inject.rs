@@ -47,8 +47,9 @@ impl Board {
         Ok(())
     }
 
-    /// Lets a fault happen now, where the last run has stopped. Harts that run beside others may be ahead of the time by
-    /// as much as a quantum, and the order in which they take turns stays: a fault in what nothing reads changes nothing.
+    /// Lets a fault happen now, where the last run has stopped. Harts that run beside others may be ahead of the time
+    /// by as much as a quantum, and the order in which they take turns stays: a fault in what nothing reads changes
+    /// nothing.
     ///
     /// # Errors
     ///

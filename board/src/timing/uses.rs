@@ -1,8 +1,8 @@
 //! Which bytes of memory and which registers are read, and when: what a fault in one of them could still change.
 //!
-//! Doublewords of memory are followed by their physical addresses, whoever reaches them: loads, stores, atomics, walks
-//! of page tables, fetches, and bus masters. Registers are followed from block to block of the instructions that a hart
-//! runs. Of a device that goes through memory by itself, as virtio over MMIO does, it is not seen what it reads.
+//! Doublewords of memory are followed by their physical addresses: through loads, stores, atomics, walks of page
+//! tables, fetches, and bus masters. Registers are followed from block to block of the instructions that a hart runs.
+//! Of a device that goes through memory by itself, as virtio over MMIO does, it is not seen what it reads.
 //!
 //! All that is said errs on one side: what is read is said to be read, for as long as it could have been, and only what
 //! is surely overwritten ends a life.
@@ -64,7 +64,7 @@ impl Registers {
     /// Adds the next instruction, which reads and writes these; `None`: one that is illegal.
     pub(crate) fn add(&mut self, instruction: Option<&Instruction>, read: u64, written: u64) {
         let read = match instruction.map(|instruction| instruction.operation) {
-            // Whoever handles it may look at all.
+            // What handles it may look at all.
             None => u64::MAX,
             Some(Operation::Ecall) => read | ARGUMENTS,
             Some(_) => read,
@@ -341,7 +341,7 @@ mod tests {
         let mut follower = self::follower();
         follower.note_unseen();
         let uses = follower.finish(&[200]);
-        assert!(uses.is_read_from(0x1010, 100), "nobody knows");
+        assert!(uses.is_read_from(0x1010, 100), "it is not known");
     }
 
     #[test]

@@ -202,10 +202,8 @@ mod tests {
             None,
             "another's colour"
         );
-        let uses = Uses {
-            memory: vec![life(HOST + 8, 10, 20), life(HOST + 0x5000, 10, 20)],
-            ..Uses::default()
-        };
+        let mut uses = Uses::default();
+        uses.memory = vec![life(HOST + 8, 10, 20), life(HOST + 0x5000, 10, 20)];
         let lives = of_memory(&uses, &region(0, 0), &(10..0x1000), &(0..100));
         assert_eq!(lives.cycles(), 6 * 10);
         assert_eq!(lives.begun[0], (10, 10));
@@ -223,16 +221,14 @@ mod tests {
             to,
         };
         let place = |hart, number| RegisterOf { hart, number };
-        let uses = Uses {
-            turns: vec![
-                turn(0, Some(1), 0, 10),
-                turn(1, Some(2), 0, 10),
-                turn(0, None, 10, 20),
-                turn(0, Some(1), 20, 30),
-            ],
-            registers: vec![life(place(0, 5), 5, 25), life(place(1, 5), 0, 10)],
-            ..Uses::default()
-        };
+        let mut uses = Uses::default();
+        uses.turns = vec![
+            turn(0, Some(1), 0, 10),
+            turn(1, Some(2), 0, 10),
+            turn(0, None, 10, 20),
+            turn(0, Some(1), 20, 30),
+        ];
+        uses.registers = vec![life(place(0, 5), 5, 25), life(place(1, 5), 0, 10)];
         let lives = of_registers(&uses, (0, 2), |_| true, &(0..100));
         assert_eq!(lives.begun, [(place(0, 5), 5), (place(0, 5), 20)]);
         assert_eq!(lives.cycles(), 10);
