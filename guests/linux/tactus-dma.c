@@ -15,6 +15,7 @@
 #define O_DIRECT 040000
 #define AF_PACKET 17
 #define SOCK_RAW 3
+#define SIOCGIFHWADDR 0x8927
 #define SIOCGIFINDEX 0x8933
 #define RNDADDENTROPY 0x40085203
 
@@ -101,44 +102,58 @@ static int measure_disk(const char *how, const char *device, size_t mib, size_t 
     return 0;
 }
 
-/* A socket for the frames of the protocol on a card; its number in `index`. */
-static int packets_of(const char *card, int *index)
+/* A card: a socket for the frames of the protocol, and its address. */
+struct card {
+    int file;
+    char address[6];
+};
+
+/* Opens a card; returns whether it could be. */
+static int open_card(const char *name, struct card *card)
 {
-    /* struct ifreq, and struct sockaddr_ll: family, protocol in network order, and the card. */
-    struct {
-        char name[16];
-        int index;
-        char rest[20];
-    } request = {{0}, 0, {0}};
+    /* struct ifreq, with the card's number, or a family and an address; and struct sockaddr_ll: family, protocol in
+       network order, and the card. */
+    union {
+        struct {
+            char name[16];
+            int index;
+        };
+        struct {
+            char same[16], family[2], address[6];
+        };
+        char all[40];
+    } request = {{{0}, 0}};
     struct {
         uint16_t family, protocol;
         int index;
         char rest[12];
     } address = {AF_PACKET, __builtin_bswap16(PROTOCOL), 0, {0}};
-    int file = (int)system_call(198, AF_PACKET, SOCK_RAW, __builtin_bswap16(PROTOCOL), 0, 0, 0);
-
-    memcpy(request.name, card, strlen(card) < 16 ? strlen(card) : 15);
-    if (file < 0 || system_call(29, file, SIOCGIFINDEX, (long)&request, 0, 0, 0) < 0)
-        return -1;
-    *index = address.index = request.index;
-    return system_call(200, file, (long)&address, sizeof address, 0, 0, 0) < 0 ? -1 : file;
+    card->file = (int)system_call(198, AF_PACKET, SOCK_RAW, __builtin_bswap16(PROTOCOL), 0, 0, 0);
+    memcpy(request.name, name, strlen(name) < 16 ? strlen(name) : 15);
+    if (card->file < 0 || system_call(29, card->file, SIOCGIFINDEX, (long)&request, 0, 0, 0) < 0)
+        return 0;
+    address.index = request.index;
+    if (system_call(29, card->file, SIOCGIFHWADDR, (long)&request, 0, 0, 0) < 0)
+        return 0;
+    memcpy(card->address, request.address, sizeof card->address);
+    return system_call(200, card->file, (long)&address, sizeof address, 0, 0, 0) >= 0;
 }
 
 /* Sends so many frames and takes them at the other end; returns whether all have come. */
-static int carry(int one, int other, size_t frames)
+static int carry(const struct card *one, const struct card *other, size_t frames)
 {
     static char frame[HEADER + PAYLOAD];
 
-    /* To all stations. */
-    memset(frame, 0xff, 12);
+    memcpy(frame, other->address, 6);
+    memcpy(frame + 6, one->address, 6);
     frame[12] = (char)(PROTOCOL >> 8);
     frame[13] = (char)PROTOCOL;
     for (size_t sent = 0; sent < frames; sent += AT_ONCE) {
         for (int i = 0; i < AT_ONCE; i++)
-            if (write(one, frame, sizeof frame) != (long)sizeof frame)
+            if (write(one->file, frame, sizeof frame) != (long)sizeof frame)
                 return 0;
         for (int i = 0; i < AT_ONCE; i++)
-            if (read(other, buffer, sizeof buffer) != (long)sizeof frame)
+            if (read(other->file, buffer, sizeof buffer) != (long)sizeof frame)
                 return 0;
     }
     return 1;
@@ -146,16 +161,17 @@ static int carry(int one, int other, size_t frames)
 
 static int measure_cards(const char *one, const char *other, size_t mib)
 {
-    int index, from = packets_of(one, &index), to = packets_of(other, &index);
+    struct card from, to;
     size_t frames = mib * MIB / PAYLOAD / AT_ONCE * AT_ONCE;
     uint64_t begin;
 
-    if (from < 0 || to < 0)
+    if (!open_card(one, &from) || !open_card(other, &to))
         return fail("the cards cannot be used");
-    if (!carry(from, to, frames / 8))
+    /* A switch learns first where each is. */
+    if (!carry(&to, &from, AT_ONCE) || !carry(&from, &to, frames / 8))
         return fail("a frame cannot be sent, or has not come");
     begin = instructions();
-    if (!carry(from, to, frames))
+    if (!carry(&from, &to, frames))
         return fail("a frame cannot be sent, or has not come");
     print(1, "@tactus metric name=net_instructions value=%lu unit=instructions\n",
           (instructions() - begin) * MIB / (frames * PAYLOAD));
