@@ -536,6 +536,23 @@ fn a_guest_that_is_told_nothing_computes_as_with_any_device() {
     }
 }
 
+/// A system with accelerators that names no device manager has one nevertheless.
+#[test]
+fn a_manager_is_added_where_none_is_named() {
+    let system = alone(&["fft512", "qam16"], "frames=3 length=1000 rounds=5");
+    let (begin, rest) = system.split_once("[accelerators]").expect("it has a table");
+    let (_, rest) = rest.split_once("harts = [0]").expect("the manager's vCPU");
+    let (rest, _) = rest.split_once("[[channel]]").expect("it is the last");
+    let outcome = run_alone(&format!("{begin}{rest}"), none);
+    assert_verdict(&outcome, Verdict::Good);
+    let names = outcome.journal.vms.iter().map(|vm| vm.name.as_str());
+    assert_eq!(names.collect::<Vec<_>>(), ["guest", "device-manager"]);
+    for (name, task, bytes) in [("fft512", 4, 8000), ("qam16", 2, 1000)] {
+        let found = figure(&outcome, "guest", &format!("{name}_crc32"));
+        assert_eq!(found, crc32(name, task, 3, bytes), "{name}");
+    }
+}
+
 /// The same with one task after the other, where the guest sleeps until the device interrupts.
 #[test]
 fn a_guest_sleeps_until_its_device_interrupts() {

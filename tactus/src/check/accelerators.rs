@@ -67,9 +67,9 @@ pub(super) fn check(
             judge.note(
                 Code::NoAccelerators,
                 &first.span,
-                "without `[accelerators]`",
-                "a VM has an accelerator, but nothing says which VM manages them",
-                "add a table `[accelerators]` with `manager = \"device-manager\"`, say: the VM that gives regions to virtual devices",
+                "without a fabric",
+                "a VM has an accelerator, but the system has no design of the fabric",
+                "add a table `[fabric]` with `design = \"accelerators\"`, say",
             );
         }
         return None;

@@ -1,5 +1,6 @@
 //! `system.toml`: read and typed, with the place of every value in the file.
 
+mod manager;
 mod model;
 mod parse;
 mod place;

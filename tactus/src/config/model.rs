@@ -103,7 +103,7 @@ pub const DEFAULT_SLICE: Nanoseconds = Nanoseconds(10_000_000);
 pub struct Accelerators {
     /// Where the table begins.
     pub span: Span,
-    /// The VM that is the device manager.
+    /// The VM that is the device manager; default: one that is added to the system.
     pub manager: Option<At<String>>,
     /// For how long a region is held for a VM that does not use it; default: [`DEFAULT_HOLD`].
     pub hold: Option<At<Nanoseconds>>,
@@ -350,6 +350,30 @@ pub struct Vcpu {
     pub interrupt_distance: Option<At<Nanoseconds>>,
     /// The file of its warm lines; default: none.
     pub warm: Option<At<FileName>>,
+}
+
+impl Vcpu {
+    /// One of which the description says nothing, at that place.
+    pub(super) const fn empty(span: Span) -> Self {
+        Self {
+            span,
+            class: None,
+            hart: None,
+            harts: None,
+            priority: None,
+            period: None,
+            budget: None,
+            unlimited: None,
+            deadline: None,
+            kind: None,
+            criticality: None,
+            budget_high: None,
+            reload: None,
+            dispatch_ahead: None,
+            interrupt_distance: None,
+            warm: None,
+        }
+    }
 }
 
 /// `criticality`: what a vCPU has in the high mode of its hart.

@@ -451,7 +451,7 @@ impl Config {
         };
         root.finish(&mut reader);
         let (problems, wrong) = reader.finish();
-        let config = Self {
+        let mut config = Self {
             source: source.clone(),
             wrong,
             directory: directory.to_path_buf(),
@@ -464,6 +464,7 @@ impl Config {
             machine: None,
             chains,
         };
+        config.add_manager();
         Ok((config, problems))
     }
 }
@@ -583,7 +584,7 @@ fn read_accelerators(reader: &mut Reader, root: &Table<'_>) -> Option<Accelerato
     let table = Table::new("`[accelerators]`", value.span(), entries, ACCELERATORS);
     let accelerators = Accelerators {
         span: value.span(),
-        manager: table.required(reader, "manager"),
+        manager: table.optional(reader, "manager"),
         hold: table.optional(reader, "hold"),
         give_up: table.optional(reader, "give_up"),
         turn: table.optional(reader, "turn"),
