@@ -30,7 +30,8 @@ const PCI_MEMORY: u32 = 0x0200_0000;
 const PCI_SLOT_SHIFT: u32 = 11;
 const PCI_SLOT_MASK: u32 = 31 << PCI_SLOT_SHIFT;
 
-/// Phandles; those of the vCPUs' interrupt controllers follow, then that of the memory for real-time vCPUs.
+/// Phandles; those of the vCPUs' interrupt controllers follow, then that of the memory for real-time vCPUs and those of
+/// the channels' memory.
 const PLIC: u32 = 1;
 const FINISHER: u32 = 2;
 const FIRST_CPU: u32 = 3;
@@ -50,7 +51,7 @@ pub fn devicetree(plan: &Plan, index: usize) -> Result<Vec<u8>, Error> {
     aliases(&mut fdt, vm)?;
     chosen(&mut fdt, vm)?;
     memory(&mut fdt, vm)?;
-    reserved_memory(&mut fdt, vm)?;
+    reserved_memory(&mut fdt, plan, vm)?;
     cpus(&mut fdt, plan, vm)?;
     soc(&mut fdt, plan, index)?;
     power(&mut fdt)?;
@@ -123,22 +124,42 @@ const fn rt_memory_phandle(vm: &Vm) -> u32 {
     FIRST_CPU + vm.vcpus.len() as u32
 }
 
-/// Memory that an operating system leaves to the real-time vCPUs it makes.
-fn reserved_memory(fdt: &mut FdtWriter, vm: &Vm) -> Result<(), Error> {
+const fn channel_memory_phandle(vm: &Vm, number: u32) -> u32 {
+    rt_memory_phandle(vm) + 1 + number
+}
+
+/// Memory that an operating system leaves to others: to the real-time vCPUs that it makes, and that of channels.
+fn reserved_memory(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
     let extent = vm.rt_extent();
-    if extent.size() == 0 {
+    let channels: Vec<_> = (0u32..)
+        .zip(&vm.channels)
+        .map(|(number, end)| (number, end.guest, &plan.channels[end.channel]))
+        .filter(|(_, _, channel)| channel.reserved_memory)
+        .collect();
+    if extent.size() == 0 && channels.is_empty() {
         return Ok(());
     }
     let node = fdt.begin_node("reserved-memory")?;
     fdt.property_u32("#address-cells", 2)?;
     fdt.property_u32("#size-cells", 2)?;
     fdt.property_null("ranges")?;
-    let memory = fdt.begin_node(&node_name("rt", extent.start))?;
-    fdt.property_string("compatible", "tactus,rt-memory")?;
-    reg(fdt, extent)?;
-    fdt.property_null("no-map")?;
-    fdt.property_phandle(rt_memory_phandle(vm))?;
-    fdt.end_node(memory)?;
+    for (number, memory, channel) in channels {
+        let node = fdt.begin_node(&node_name("channel", memory.start))?;
+        fdt.property_string("compatible", "tactus,channel-memory")?;
+        fdt.property_string("label", &channel.name)?;
+        reg(fdt, memory)?;
+        fdt.property_null("no-map")?;
+        fdt.property_phandle(channel_memory_phandle(vm, number))?;
+        fdt.end_node(node)?;
+    }
+    if extent.size() > 0 {
+        let memory = fdt.begin_node(&node_name("rt", extent.start))?;
+        fdt.property_string("compatible", "tactus,rt-memory")?;
+        reg(fdt, extent)?;
+        fdt.property_null("no-map")?;
+        fdt.property_phandle(rt_memory_phandle(vm))?;
+        fdt.end_node(memory)?;
+    }
     fdt.end_node(node)
 }
 
@@ -522,6 +543,9 @@ fn channels(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
             // Where this VM has it, its size, and where the other one has it.
             let memory = [memory.start, memory.size(), there];
             fdt.property_array_u64("tactus,peer-memory", &memory)?;
+        }
+        if channel.reserved_memory {
+            fdt.property_u32("memory-region", channel_memory_phandle(vm, number))?;
         }
         reg(fdt, end.guest)?;
         interrupts(fdt, &[map::CHANNEL_SOURCE + number])?;

@@ -563,6 +563,8 @@ pub struct Channel {
     pub calls: Nanoseconds,
     /// The device that the second VM emulates for the first.
     pub device: Option<EmulatedDevice>,
+    /// Whether both devicetrees have its memory in `/reserved-memory`.
+    pub reserved_memory: bool,
     /// For each end, the VM's index and the channel's number within it.
     pub ends: [(usize, usize); 2],
 }

@@ -174,7 +174,27 @@ fn by_rings(on: On) {
     assert_eq!(freertos.passed, ["freertos-channel"], "\n{}", seen());
 }
 
+/// Debian's kernel finds a channel's memory in `/reserved-memory`, and leaves it alone; its user space maps it by the
+/// address there.
+fn by_reserved_memory(on: On) {
+    let outcome = run(on, "systems/reserved-memory.toml", None);
+    assert_verdict(&outcome, Verdict::Good);
+    let wanted = [
+        "reserved_compatible",
+        "reserved_reg",
+        "reserved_no_map",
+        "reserved_phandle",
+        "reserved_by_kernel",
+        "reserved_memory",
+        "reserved_answer",
+        "reserved_send",
+    ];
+    let linux = vm(&outcome, "linux");
+    assert_eq!(linux.passed, wanted, "\n{}", explain(&outcome));
+}
+
 on_both!(
+    by_reserved_memory,
     on_two_harts,
     on_one_hart,
     beside_freertos,

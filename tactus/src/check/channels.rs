@@ -27,6 +27,7 @@ pub(super) struct Channel {
     pub(super) message_size: u32,
     pub(super) calls: Nanoseconds,
     pub(super) device: Option<EmulatedDevice>,
+    pub(super) reserved_memory: bool,
     pub(super) ends: [(usize, usize); 2],
 }
 
@@ -124,6 +125,7 @@ pub(super) fn check<'c>(judge: &mut Judge<'c>) -> Channels {
             message_size,
             calls: calls::time(judge, channel, &title),
             device: emulation::device(judge, channel, &title, numbers[0]),
+            reserved_memory: channel.reserved_memory,
             ends: [(a, numbers[0]), (b, numbers[1])],
         });
     }

@@ -129,6 +129,7 @@ impl Parts {
                 message_size: channel.message_size,
                 calls: channel.calls,
                 device: channel.device,
+                reserved_memory: channel.reserved_memory,
                 ends: channel.ends,
             });
         let nowhere = Extent::new(0, 0);

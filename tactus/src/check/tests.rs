@@ -1369,6 +1369,28 @@ pub(crate) fn calls_image() -> (crate::image::Image, crate::plan::Plan) {
     ))
 }
 
+/// The image of two VMs with two channels, of which the second one's memory is reserved. One makes real-time vCPUs.
+pub(crate) fn reserved_image() -> (crate::image::Image, crate::plan::Plan) {
+    let vm = |name: &str, more: &str| {
+        format!(
+            "[[vm]]\nname = \"{name}\"\nimage = \"guest.elf\"\nmemory = \"4MiB\"\n{more}[[vm.vcpu]]\nclass = \"be\"\n"
+        )
+    };
+    let channel = |name: &str, size: &str, more: &str| {
+        format!(
+            "[[channel]]\nname = \"{name}\"\nbetween = [\"first\", \"second\"]\nsize = \"{size}\"\n{more}"
+        )
+    };
+    let real_time = "rt_vcpus = 1\nrt_share = \"10%\"\nrt_memory = \"64KiB\"\n";
+    image_of(&format!(
+        "[system]\nplatform = \"qemu-virt\"\nharts = 1\n{}{}{}{}",
+        vm("first", real_time),
+        vm("second", ""),
+        channel("bare", "4KiB", ""),
+        channel("shared", "64KiB", "reserved_memory = true\n"),
+    ))
+}
+
 /// The image of two VMs with lists of warm lines.
 pub(crate) fn warm_image() -> (crate::image::Image, crate::plan::Plan) {
     let vcpu = |priority: u8, warm: &str| {

@@ -543,6 +543,8 @@ pub struct Channel {
     pub calls: Option<At<Nanoseconds>>,
     /// The second VM emulates a device for the first.
     pub device: Option<EmulatedDevice>,
+    /// Both devicetrees have the memory in `/reserved-memory` as well.
+    pub reserved_memory: bool,
 }
 
 /// `device` of a channel: a window of the first VM whose accesses are calls of the second.

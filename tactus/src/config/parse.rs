@@ -170,6 +170,7 @@ const CHANNEL: &[Key] = &[
     ("message_size", "\"256B\""),
     ("calls", "\"10us\""),
     ("device", ""),
+    ("reserved_memory", "true"),
 ];
 const EMULATED_DEVICE: &[Key] = &[
     ("compatible", "\"virtio,mmio\""),
@@ -995,6 +996,9 @@ fn read_channel(reader: &mut Reader, mut table: Table<'_>) -> Channel {
         message_size: table.optional(reader, "message_size"),
         calls: table.optional(reader, "calls"),
         device: read_emulated_device(reader, &table),
+        reserved_memory: table
+            .optional(reader, "reserved_memory")
+            .is_some_and(|reserved| reserved.value),
     };
     table.finish(reader);
     channel

@@ -14,8 +14,8 @@ use zerocopy::IntoBytes;
 
 use super::{Image, blob};
 use crate::check::tests::{
-    allocated_image, calls_image, guaranteed_image, migrating_image, rich_image, shared_image,
-    spare_uart_image, unseparated_image, warm_image,
+    allocated_image, calls_image, guaranteed_image, migrating_image, reserved_image, rich_image,
+    shared_image, spare_uart_image, unseparated_image, warm_image,
 };
 use crate::plan::{ConsoleLine, Plan};
 use crate::testing::{assert_isolated, devicetree_source, each_file, try_blob};
@@ -306,6 +306,27 @@ fn devicetree_of_a_guest_that_makes_real_time_vcpus() {
             format!("devicetree-{}", node.trim_end_matches([' ', '{', '@'])),
             text.join("\n")
         );
+    }
+}
+
+/// Both VMs have the channel's memory in `/reserved-memory`, and the channel's node refers to it.
+#[test]
+fn devicetree_of_a_guest_with_reserved_memory() {
+    let (_, plan) = reserved_image();
+    for (vm, lines) in [(0, 20), (1, 12)] {
+        let source = devicetree_of(&plan, vm);
+        let (_, reserved) = source.split_once("reserved-memory {").expect("the node");
+        let text: Vec<&str> = reserved.lines().take(lines).collect();
+        insta::assert_snapshot!(format!("devicetree-reserved-{vm}"), text.join("\n"));
+        let phandle = property(&source, "channel@30002000", "phandle");
+        let (_, soc) = source.split_once("soc {").expect("the node");
+        assert_eq!(phandle.len(), 4);
+        assert_eq!(property(soc, "channel@30002000", "memory-region"), phandle);
+        assert!(property(soc, "channel@30001000", "memory-region").is_empty());
+        // It is no other node's.
+        let cells: Vec<_> = phandle.iter().map(|byte| format!("{byte:02x}")).collect();
+        let line = format!("phandle = <0x{}>;", cells.concat().trim_start_matches('0'));
+        assert_eq!(source.matches(&line).count(), 1, "{source}");
     }
 }
 
