@@ -10,7 +10,7 @@ use tactus_planning::placement::Extent;
 use vm_fdt::{Error, FdtWriter};
 
 use crate::config::Nanoseconds;
-use crate::plan::{OnFault, Plan, Role, Vm, Window};
+use crate::plan::{EmulatedDevice, OnFault, Plan, Role, Vm, Window};
 
 /// Frequency that the virtual UART's divisor counts from, as on `virt`. Its rate changes nothing.
 const UART_CLOCK_HZ: u32 = 3_686_400;
@@ -543,6 +543,16 @@ fn channels(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
             // Where this VM has it, its size, and where the other one has it.
             let memory = [memory.start, memory.size(), there];
             fdt.property_array_u64("tactus,peer-memory", &memory)?;
+            if device.is_pci_host() {
+                let window = [device.window.start, device.window.size()];
+                fdt.property_array_u64("tactus,peer-window", &window)?;
+                // What the other one has behind that memory: its next channel's.
+                if let Some(next) = plan.vms[end.peer].channels.get(end.peer_number + 1) {
+                    let name = &plan.channels[next.channel].name;
+                    fdt.property_string("tactus,peer-next", name)?;
+                    fdt.property_u64("tactus,peer-next-size", next.guest.size())?;
+                }
+            }
         }
         if channel.reserved_memory {
             fdt.property_u32("memory-region", channel_memory_phandle(vm, number))?;
@@ -557,6 +567,10 @@ fn channels(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
 /// The devices that other VMs emulate. Each interrupts by its channel's doorbell.
 fn emulated(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
     for (number, device) in plan.windows(vm) {
+        if device.is_pci_host() {
+            emulated_pci(fdt, number as u32, device)?;
+            continue;
+        }
         let node = fdt.begin_node(&node_name("device", device.window.start))?;
         fdt.property_string("compatible", &device.compatible)?;
         fdt.property_u32("tactus,channel", number as u32)?;
@@ -566,6 +580,32 @@ fn emulated(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
         fdt.end_node(node)?;
     }
     Ok(())
+}
+
+/// A PCI host that another VM emulates (`pci/host-generic-pci.yaml`). All its functions interrupt by the channel's
+/// doorbell.
+fn emulated_pci(fdt: &mut FdtWriter, number: u32, device: &EmulatedDevice) -> Result<(), Error> {
+    let (spaces, end) = (device.window.start, device.window.end);
+    let node = fdt.begin_node(&node_name("pci", spaces))?;
+    fdt.property_string("compatible", EmulatedDevice::PCI_HOST)?;
+    fdt.property_string("device_type", "pci")?;
+    fdt.property_u32("#address-cells", 3)?;
+    fdt.property_u32("#size-cells", 2)?;
+    fdt.property_u32("#interrupt-cells", 1)?;
+    fdt.property_u32("linux,pci-domain", number)?;
+    fdt.property_array_u32("bus-range", &[0, 0])?;
+    fdt.property_u32("tactus,channel", number)?;
+    fdt.property_null("dma-coherent")?;
+    reg(fdt, Extent::new(spaces, map::PCI_ECAM_SIZE))?;
+    // Memory of 32 bits, at the same addresses on the bus.
+    let registers = spaces + map::PCI_ECAM_SIZE;
+    let [address, size] = [registers, end - registers].map(|value| value as u32);
+    fdt.property_array_u32("ranges", &[PCI_MEMORY, 0, address, 0, address, 0, size])?;
+    // Each pin of each function.
+    fdt.property_array_u32("interrupt-map-mask", &[0, 0, 0, 0])?;
+    let source = map::CHANNEL_SOURCE + number;
+    fdt.property_array_u32("interrupt-map", &[0, 0, 0, 0, PLIC, source])?;
+    fdt.end_node(node)
 }
 
 /// For a VM that others' `on_fault` signals: the interrupt and the numbers and names of those VMs.

@@ -580,6 +580,16 @@ pub struct EmulatedDevice {
     pub memory: Option<Extent>,
 }
 
+impl EmulatedDevice {
+    /// `compatible` of a PCI host, whose window is configuration spaces and, behind them, its functions' registers.
+    pub const PCI_HOST: &str = "pci-host-ecam-generic";
+
+    /// Whether it is a PCI host.
+    pub fn is_pci_host(&self) -> bool {
+        self.compatible == Self::PCI_HOST
+    }
+}
+
 /// One VM's end of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChannelEnd {

@@ -1,7 +1,7 @@
 //! Devices that VMs emulate for others.
 
 use tactus_abi::blob::calls::{PEER_BASE, WINDOW_BASE};
-use tactus_abi::map::{GIGAPAGE_SIZE, PAGE_SIZE};
+use tactus_abi::map::{GIGAPAGE_SIZE, PAGE_SIZE, PCI_ECAM_BASE, PCI_ECAM_SIZE};
 use tactus_planning::placement::Extent;
 
 use super::channels::Channels;
@@ -19,6 +19,8 @@ const WINDOW_MAX: Size = Size(16 << 20);
 const GUEST_END: u64 = 1 << 41;
 /// What a device is called if the description does not say.
 const COMPATIBLE: &str = "tactus,device";
+/// One past the last address of a PCI host's memory: its functions' registers have addresses of 32 bits.
+const PCI_END: u64 = 1 << 32;
 /// Bytes of such a name, as Linux's tables of drivers have them.
 const COMPATIBLE_MAX: usize = 127;
 
@@ -42,6 +44,26 @@ pub(super) fn device(
     }
     let what = |key: &str| format!("`device` of {title}: `{key}`");
     let mut sound = true;
+    let is_pci_host = device
+        .compatible
+        .as_ref()
+        .is_some_and(|name| name.value == EmulatedDevice::PCI_HOST);
+    // A PCI host has the registers of its functions behind their configuration spaces: a page, if nothing else is said.
+    let (least, most, chosen, cure) = if is_pci_host {
+        (
+            PCI_ECAM_SIZE + PAGE_SIZE,
+            PCI_END,
+            PCI_ECAM_BASE,
+            "leave `size` out for the configuration spaces of a bus, 1 MiB, and a page of registers",
+        )
+    } else {
+        (
+            PAGE_SIZE,
+            GUEST_END,
+            WINDOW_BASE + number as u64 * PAGE_SIZE,
+            "leave `size` out for a page; memory that both VMs have is the channel's own",
+        )
+    };
     let size = device.size.as_ref();
     if let Some(size) = size {
         let show = |bytes| Size(bytes).to_string();
@@ -54,34 +76,38 @@ pub(super) fn device(
             show,
             fits,
         );
-        if sound && !(PAGE_SIZE..=WINDOW_MAX.0).contains(&size.value.0) {
+        if sound && !(least..=WINDOW_MAX.0).contains(&size.value.0) {
             judge.note(
                 Code::OutOfRange,
                 &size.span,
-                format!("{} to {WINDOW_MAX}", Size(PAGE_SIZE)),
+                format!("{} to {WINDOW_MAX}", Size(least)),
                 format!("the window of {title} cannot have {}", size.value),
-                "leave `size` out for a page; memory that both VMs have is the channel's own",
+                cure,
             );
             sound = false;
         }
     }
-    let size = size.map_or(PAGE_SIZE, |size| size.value.0);
-    let chosen = WINDOW_BASE + number as u64 * PAGE_SIZE;
+    let size = size.map_or(least, |size| size.value.0);
     let start = match &device.address {
         Some(address) => {
             let show = |address| Address(address).to_string();
-            let fits = |address| address <= GUEST_END - PAGE_SIZE;
+            let fits = |address| address <= most - PAGE_SIZE;
             let start = address.value.0;
             let span = &address.span;
             sound &= judge.is_multiple(start, PAGE_SIZE, span, &what("address"), show, fits);
-            if sound && start.checked_add(size).is_none_or(|end| end > GUEST_END) {
+            if sound && start.checked_add(size).is_none_or(|end| end > most) {
+                let last = if is_pci_host {
+                    "the last address of 32 bits"
+                } else {
+                    "the last guest-physical address"
+                };
                 judge.note(
                     Code::OutOfRange,
                     span,
                     "too high",
                     format!(
-                        "the window of {title} ends past the last guest-physical address, {}",
-                        Address(GUEST_END - 1)
+                        "the window of {title} ends past {last}, {}",
+                        Address(most - 1)
                     ),
                     "choose a lower `address`, or leave it out",
                 );

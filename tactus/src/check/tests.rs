@@ -1391,6 +1391,34 @@ pub(crate) fn reserved_image() -> (crate::image::Image, crate::plan::Plan) {
     ))
 }
 
+/// The image of two VMs with PCI hosts that a third one emulates, and memory that the two share.
+pub(crate) fn pci_hosts_image() -> (crate::image::Image, crate::plan::Plan) {
+    let vm = |name: &str| {
+        format!(
+            "[[vm]]\nname = \"{name}\"\nimage = \"guest.elf\"\nmemory = \"4MiB\"\n[[vm.vcpu]]\nclass = \"be\"\n"
+        )
+    };
+    let channel = |name: &str, between: &str, more: &str| {
+        format!("[[channel]]\nname = \"{name}\"\nbetween = [{between}]\nsize = \"8KiB\"\n{more}")
+    };
+    let host = |more: &str| {
+        format!("calls = \"10us\"\ndevice = {{ compatible = \"pci-host-ecam-generic\"{more} }}\n")
+    };
+    image_of(&format!(
+        "[system]\nplatform = \"qemu-virt\"\nharts = 1\n{}{}{}{}{}{}",
+        vm("first"),
+        vm("second"),
+        vm("third"),
+        channel("one", "\"first\", \"third\"", &host("")),
+        channel("shared", "\"first\", \"second\"", ""),
+        channel(
+            "other",
+            "\"second\", \"third\"",
+            &host(", address = 0x5000_0000, size = \"2MiB\"")
+        ),
+    ))
+}
+
 /// The image of two VMs with lists of warm lines.
 pub(crate) fn warm_image() -> (crate::image::Image, crate::plan::Plan) {
     let vcpu = |priority: u8, warm: &str| {

@@ -14,8 +14,8 @@ use zerocopy::IntoBytes;
 
 use super::{Image, blob};
 use crate::check::tests::{
-    allocated_image, calls_image, guaranteed_image, migrating_image, reserved_image, rich_image,
-    shared_image, spare_uart_image, unseparated_image, warm_image,
+    allocated_image, calls_image, guaranteed_image, migrating_image, pci_hosts_image,
+    reserved_image, rich_image, shared_image, spare_uart_image, unseparated_image, warm_image,
 };
 use crate::plan::{ConsoleLine, Plan};
 use crate::testing::{assert_isolated, devicetree_source, each_file, try_blob};
@@ -327,6 +327,24 @@ fn devicetree_of_a_guest_with_reserved_memory() {
         let cells: Vec<_> = phandle.iter().map(|byte| format!("{byte:02x}")).collect();
         let line = format!("phandle = <0x{}>;", cells.concat().trim_start_matches('0'));
         assert_eq!(source.matches(&line).count(), 1, "{source}");
+    }
+}
+
+/// A VM finds a PCI host that another VM emulates as any other. That VM is told where the host is, and what memory
+/// follows the channel's.
+#[test]
+fn devicetree_of_guests_with_emulated_pci_hosts() {
+    let (_, plan) = pci_hosts_image();
+    for (vm, begin, lines) in [
+        (0, "pci@29000000", 14),
+        (1, "pci@50000000", 14),
+        (2, "channel@30001000", 27),
+    ] {
+        let source = devicetree_of(&plan, vm);
+        let at = source.lines().position(|line| line.contains(begin));
+        let text = source.lines().skip(at.expect(begin)).take(lines);
+        let text: Vec<&str> = text.collect();
+        insta::assert_snapshot!(format!("devicetree-pci-host-{vm}"), text.join("\n"));
     }
 }
 
