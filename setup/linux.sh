@@ -20,6 +20,7 @@ readonly manifest=$out/manifest.txt
 # The drivers that Debian's kernel does not have built in.
 readonly modules=('*/'{virtio/virtio_mmio,block/virtio_blk,net/{net_failover,virtio_net},core/failover,hw_random/virtio-rng}.ko.xz
     '*/'{nvme/host/{nvme,nvme-core},nvme/common/{nvme-auth,nvme-keyring},intel/e1000e/e1000e}.ko.xz
+    '*/uio/'{uio,uio_pci_generic}.ko.xz
     '*/'{ext4/ext4,jbd2/jbd2,fs/mbcache,lib/crc16,crypto/crc32c_generic}.ko.xz)
 readonly root=$out/root
 TACTUS_CROSS=$(cat "$TACTUS_BUILD/setup/gcc/cross")

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Compiles the Linux guest's own programs: tactus-rt, tactus-ring, tactus-load, tactus-accelerator, tactus-io, and those
-# for real-time vCPUs; with `disk`, tactus-call, tactus-dma, tactus-disk and tactus-mqtt in place of these.
+# for real-time vCPUs; with `disk`, tactus-call, tactus-dma, tactus-disk, tactus-ivshmem and tactus-mqtt in place of
+# these.
 #
 # usage: programs.sh OUTPUT [disk]
 #
@@ -24,7 +25,7 @@ compile() {
 }
 
 if [ "${2-}" = disk ]; then
-    for name in tactus-call tactus-dma tactus-disk tactus-mqtt; do
+    for name in tactus-call tactus-dma tactus-disk tactus-ivshmem tactus-mqtt; do
         compile -s -Wl,--no-warn-rwx-segments -o "$output/$name" "$here/$name.c"
     done
     exit

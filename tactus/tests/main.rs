@@ -26,6 +26,7 @@ mod hostile;
 mod hypervisor_layout;
 mod interference;
 mod io;
+mod ivshmem;
 mod leak;
 mod line;
 mod linux;

@@ -11,7 +11,7 @@
 //! ```
 #![no_std]
 
-mod faults;
+pub mod faults;
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
