@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use crate::space::{Place, Sections, Space};
+use crate::space::{Place, Sections, Space, Version};
 use crate::{ECAM, PEERS, REGISTERS};
 
 /// The registers in BAR 0, by their offsets; each is accessed as 32 bits.
@@ -46,6 +46,8 @@ pub enum Refusal {
     Peers,
     /// A state table's memory has another size than the sections say, or is too small.
     Table,
+    /// The section that is to be BAR 2 has no power of two of bytes, or is not at a multiple of them.
+    Bar,
 }
 
 struct Peer<'m> {
@@ -106,11 +108,20 @@ impl<'m> Link<'m> {
             {
                 return Err(Refusal::Table);
             }
+            let space = Space::new(place);
+            let shared = sections.shared;
+            if sections.version == Version::One
+                && !(shared.is_power_of_two()
+                    && shared >= u64::from(REGISTERS)
+                    && space.shared(&sections).is_multiple_of(shared))
+            {
+                return Err(Refusal::Bar);
+            }
             let kept: [u32; KEPT] = core::array::from_fn(|word| {
                 table[table.len() - KEPT + word].load(Ordering::Relaxed)
             });
             let mut peer = Peer {
-                space: Space::new(place),
+                space,
                 is_enabled: false,
                 state: 0,
                 untold: 0,
@@ -119,8 +130,8 @@ impl<'m> Link<'m> {
             if let [MAGIC, flags, bar, state] = kept {
                 let one_shot = flags & KEPT_ONE_SHOT != 0;
                 peer.space = Space::restored(place, flags as u16, bar, one_shot);
-                // What is not decoded has been reset.
-                if peer.space.is_decoded() {
+                // What is not decoded has been reset; version 1 has no such registers.
+                if peer.space.is_decoded() && sections.version == Version::Two {
                     peer.is_enabled = flags & KEPT_ENABLED != 0;
                     peer.state = state;
                 }
@@ -179,6 +190,7 @@ impl<'m> Link<'m> {
             }
             (ECAM.., _, _) if is_decoded && offset - ECAM < REGISTERS => {
                 match (offset - ECAM, size, store) {
+                    _ if self.sections.version == Version::One => 0,
                     (register::ID, 4, None) => id as u64,
                     (register::PEERS, 4, None) => self.count as u64,
                     (register::INTERRUPTS, 4, None) => peer.is_enabled.into(),

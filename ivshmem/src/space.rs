@@ -12,6 +12,8 @@ pub mod register {
     pub const CLASS: u32 = 0x08;
     /// BAR 0.
     pub const BAR0: u32 = 0x10;
+    /// BAR 2 of version 1, the shared memory: 64 bits.
+    pub const BAR2: u32 = 0x18;
     /// Vendor and device of the subsystem.
     pub const SUBSYSTEM: u32 = 0x2c;
     /// Where the first capability is.
@@ -57,9 +59,31 @@ const CAPABILITY: u32 = 0x20 << 16 | 0x09;
 /// Where bit 0 of Privileged Control is, one-shot interrupts, in the capability's first register.
 pub const ONE_SHOT: u32 = 1 << 24;
 
+/// Vendor and device of version 1: Red Hat's for virtual devices, and ivshmem.
+pub const ID_OF_VERSION_1: u32 = 0x1110_1af4;
+/// Those of its subsystem.
+const SUBSYSTEM_OF_VERSION_1: u32 = 0x1100_1af4;
+/// Class of version 1: memory. Its revision.
+const CLASS_OF_VERSION_1: u32 = 0x05 << 24 | 1;
+/// A BAR of memory of 64 bits that is prefetchable.
+const PREFETCHABLE_64: u32 = 0xc;
+
+/// Of ivshmem.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Version {
+    /// Version 1 without interrupts, as QEMU's `ivshmem-plain`: the section that all peers read and write is BAR 2, and
+    /// the registers are zero.
+    One,
+    /// Version 2.
+    #[default]
+    Two,
+}
+
 /// What all peers of a link have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sections {
+    /// The version of the functions.
+    pub version: Version,
     /// The protocol that the peers use, of which the device knows nothing.
     pub protocol: u16,
     /// Bytes of the state table.
@@ -89,6 +113,8 @@ pub struct Space {
     pub(crate) bar: u32,
     /// Interrupt Control is cleared by an interrupt.
     pub(crate) one_shot: bool,
+    /// BAR 2, which decides nothing: the shared memory stays where it is.
+    bar2: Option<u64>,
 }
 
 impl Space {
@@ -99,6 +125,7 @@ impl Space {
             command: 0,
             bar: place.registers,
             one_shot: false,
+            bar2: None,
         }
     }
 
@@ -109,6 +136,7 @@ impl Space {
             command: command & command::WRITABLE,
             bar: bar & !(REGISTERS - 1),
             one_shot,
+            bar2: None,
         }
     }
 
@@ -122,6 +150,18 @@ impl Space {
         self.command & command::INTERRUPT_DISABLE == 0
     }
 
+    /// Where BAR 2 has its place: the section that all peers read and write.
+    pub(crate) const fn shared(&self, sections: &Sections) -> u64 {
+        self.place.memory + sections.table as u64
+    }
+
+    const fn bar2(&self, sections: &Sections) -> u64 {
+        match self.bar2 {
+            Some(bar) => bar,
+            None => self.shared(sections),
+        }
+    }
+
     /// The register at that offset, a multiple of 4.
     const fn register(&self, offset: u32, sections: &Sections) -> u32 {
         const fn half(value: u64, offset: u32) -> u32 {
@@ -130,6 +170,19 @@ impl Space {
         const SHARED_HIGH: u32 = register::SHARED_SIZE + 4;
         const OUTPUT_HIGH: u32 = register::OUTPUT_SIZE + 4;
         const BASE_HIGH: u32 = register::BASE + 4;
+        const BAR2_HIGH: u32 = register::BAR2 + 4;
+        if matches!(sections.version, Version::One) {
+            return match offset {
+                register::ID => ID_OF_VERSION_1,
+                register::COMMAND => self.command as u32,
+                register::CLASS => CLASS_OF_VERSION_1,
+                register::BAR0 => self.bar,
+                register::BAR2 => self.bar2(sections) as u32 | PREFETCHABLE_64,
+                BAR2_HIGH => half(self.bar2(sections), offset),
+                register::SUBSYSTEM => SUBSYSTEM_OF_VERSION_1,
+                _ => 0,
+            };
+        }
         match offset {
             register::ID | register::SUBSYSTEM => (DEVICE as u32) << 16 | VENDOR as u32,
             register::COMMAND => STATUS | self.command as u32,
@@ -158,6 +211,17 @@ impl Space {
         let mask = (u32::MAX >> (32 - 8 * size as u32)) << shift;
         let old = self.register(register, sections);
         let new = old & !mask | value << shift & mask;
+        if matches!(sections.version, Version::One) {
+            const BAR2_HIGH: u32 = register::BAR2 + 4;
+            let bar2 = self.bar2(sections);
+            let bar2 = match register {
+                register::BAR2 => bar2 >> 32 << 32 | new as u64,
+                BAR2_HIGH => (new as u64) << 32 | bar2 & u32::MAX as u64,
+                register::CAPABILITY => return,
+                _ => bar2,
+            };
+            self.bar2 = Some(bar2 & !(sections.shared - 1));
+        }
         match register {
             register::COMMAND => self.command = new as u16 & command::WRITABLE,
             register::BAR0 => self.bar = new & !(REGISTERS - 1),

@@ -4,7 +4,10 @@ mod driver;
 
 use std::sync::atomic::Ordering;
 
-use driver::{MEMORY, REGISTERS, SECTIONS, TABLE, access, link, load, start, store, tables, view};
+use driver::{
+    MEMORY, PLAIN, REGISTERS, SECTIONS, TABLE, access, link, link_of, load, start, store, tables,
+    view,
+};
 use proptest::prelude::*;
 use tactus_ivshmem::link::{Link, Refusal, register};
 use tactus_ivshmem::space::{ONE_SHOT, Place, Sections, command, register as space};
@@ -98,6 +101,47 @@ fn the_bar_has_one_place() {
         store(&mut link, 1, space::BAR0 + 4 * bar, u32::MAX);
         assert_eq!(load(&mut link, 1, space::BAR0 + 4 * bar), 0);
     }
+}
+
+/// Version 1, without interrupts: the shared memory is BAR 2, as QEMU has it and NuttX's driver looks for it.
+#[test]
+fn version_1_has_its_memory_in_a_bar() {
+    let tables = tables();
+    let mut link = link_of(PLAIN, &tables, 2);
+    let words = [
+        (0x00, 0x1110_1af4),
+        (0x08, 0x0500_0001),
+        (0x10, REGISTERS),
+        (0x18, 0x3000_200c),
+        (0x2c, 0x1100_1af4),
+    ];
+    for offset in (0..4096).step_by(4) {
+        let found = words.iter().find(|(at, _)| *at == offset);
+        let wanted = found.map_or(0, |(_, value)| *value);
+        assert_eq!(load(&mut link, 0, offset), wanted, "{offset:#x}");
+    }
+    // Its size, by all ones (Linux, Zephyr) and by all but the lowest bit (NuttX).
+    for ones in [0xffff_ffff, 0xffff_fffe] {
+        store(&mut link, 0, space::BAR2, ones);
+        assert_eq!(load(&mut link, 0, space::BAR2), 0xffff_e00c);
+        store(&mut link, 0, space::BAR2 + 4, ones);
+        assert_eq!(load(&mut link, 0, space::BAR2 + 4), ones);
+        store(&mut link, 0, space::BAR2, 0x3000_200c);
+        store(&mut link, 0, space::BAR2 + 4, 0);
+        assert_eq!(load(&mut link, 0, space::BAR2), 0x3000_200c);
+        assert_eq!(load(&mut link, 0, space::BAR2 + 4), 0);
+    }
+    // What version 2 has elsewhere is not there, and the registers are zero.
+    store(&mut link, 0, space::CAPABILITY, ONE_SHOT);
+    assert_eq!(load(&mut link, 0, space::CAPABILITY), 0);
+    start(&mut link, 0);
+    start(&mut link, 1);
+    assert_eq!(store(&mut link, 0, ECAM + register::STATE, 7), []);
+    assert_eq!(store(&mut link, 0, ECAM + register::DOORBELL, 1 << 16), []);
+    for word in 0..8 {
+        assert_eq!(load(&mut link, 1, ECAM + 4 * word), 0);
+    }
+    assert_eq!(view(&tables, 1, 2), [0, 0]);
 }
 
 #[test]
@@ -275,6 +319,20 @@ fn what_is_no_link_is_refused() {
         table: 44,
         ..SECTIONS
     };
+    for (shared, refused) in [
+        (0x2000, false),
+        (0x3000, true),
+        (0x4000, true),
+        (0x800, true),
+        (0, true),
+    ] {
+        let sections = Sections { shared, ..PLAIN };
+        assert_eq!(
+            refusal(sections, 2),
+            refused.then_some(Refusal::Bar),
+            "{shared:#x}"
+        );
+    }
     let two = tables.iter().take(2).map(|table| (place, &table[..11]));
     assert_eq!(Link::new(small, two).err(), Some(Refusal::Table));
 }

@@ -27,6 +27,7 @@ const UNWIRED: u32 = u32::MAX;
 
 /// The first cell of a PCI address: memory of 32 bits; where the device number is (IEEE 1275 PCI bus binding 2.1).
 const PCI_MEMORY: u32 = 0x0200_0000;
+const PCI_PREFETCHABLE: u32 = PCI_MEMORY | 1 << 30;
 const PCI_SLOT_SHIFT: u32 = 11;
 const PCI_SLOT_MASK: u32 = 31 << PCI_SLOT_SHIFT;
 
@@ -568,7 +569,8 @@ fn channels(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
 fn emulated(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
     for (number, device) in plan.windows(vm) {
         if device.is_pci_host() {
-            emulated_pci(fdt, number as u32, device)?;
+            let next = vm.channels.get(number + 1).map(|end| end.guest);
+            emulated_pci(fdt, number as u32, device, next)?;
             continue;
         }
         let node = fdt.begin_node(&node_name("device", device.window.start))?;
@@ -583,8 +585,13 @@ fn emulated(fdt: &mut FdtWriter, plan: &Plan, vm: &Vm) -> Result<(), Error> {
 }
 
 /// A PCI host that another VM emulates (`pci/host-generic-pci.yaml`). All its functions interrupt by the channel's
-/// doorbell.
-fn emulated_pci(fdt: &mut FdtWriter, number: u32, device: &EmulatedDevice) -> Result<(), Error> {
+/// doorbell. Its prefetchable memory is that of the VM's next channel.
+fn emulated_pci(
+    fdt: &mut FdtWriter,
+    number: u32,
+    device: &EmulatedDevice,
+    next: Option<Extent>,
+) -> Result<(), Error> {
     let (spaces, end) = (device.window.start, device.window.end);
     let node = fdt.begin_node(&node_name("pci", spaces))?;
     fdt.property_string("compatible", EmulatedDevice::PCI_HOST)?;
@@ -599,8 +606,16 @@ fn emulated_pci(fdt: &mut FdtWriter, number: u32, device: &EmulatedDevice) -> Re
     reg(fdt, Extent::new(spaces, map::PCI_ECAM_SIZE))?;
     // Memory of 32 bits, at the same addresses on the bus.
     let registers = spaces + map::PCI_ECAM_SIZE;
-    let [address, size] = [registers, end - registers].map(|value| value as u32);
-    fdt.property_array_u32("ranges", &[PCI_MEMORY, 0, address, 0, address, 0, size])?;
+    let range = |kind, memory: Extent| {
+        let [address, size] = [memory.start, memory.size()].map(|value| value as u32);
+        [kind, 0, address, 0, address, 0, size]
+    };
+    let mut ranges = range(PCI_MEMORY, Extent::new(registers, end - registers)).to_vec();
+    ranges.extend(
+        next.into_iter()
+            .flat_map(|next| range(PCI_PREFETCHABLE, next)),
+    );
+    fdt.property_array_u32("ranges", &ranges)?;
     // Each pin of each function.
     fdt.property_array_u32("interrupt-map-mask", &[0, 0, 0, 0])?;
     let source = map::CHANNEL_SOURCE + number;

@@ -29,6 +29,33 @@ fn linux_and_a_guest_share_memory(on: On) {
     assert_eq!(rust.failed, [], "{}", explain(&outcome));
 }
 
+/// The system with functions of version 1: the memory is their BAR 2, at a multiple of its size.
+fn plain() -> String {
+    let path = root().join("systems/ivshmem.toml");
+    let mut text = std::fs::read_to_string(path).expect("it is there");
+    for (own, other, count) in [
+        ("protocol=16385 output=4096", "version=1", 1),
+        ("tactus.run=ivshmem", "tactus.run=plain", 1),
+        ("role=answer", "role=plain", 1),
+        ("size = \"4KiB\"", "size = \"60KiB\"", 2),
+    ] {
+        assert_eq!(text.matches(own).count(), count, "{own}");
+        text = text.replace(own, other);
+    }
+    text
+}
+
+/// Debian's kernel and a guest in Rust share memory that is a function's BAR.
+fn linux_and_a_guest_share_memory_by_version_1(on: On) {
+    let outcome = run_text(on, &plain(), Some("linux"));
+    let linux = outcome.journal.vm("linux").expect("the system has it");
+    let wanted = ["plain_id", "plain_memory", "plain_answer"];
+    assert_eq!(linux.passed, wanted, "{}", explain(&outcome));
+    let rust = outcome.journal.vm("rust").expect("the system has it");
+    assert_eq!(rust.failed, [], "{}", explain(&outcome));
+    assert_eq!(outcome.journal.faults.len(), 0, "{}", explain(&outcome));
+}
+
 /// The system with two guests in Rust, with other roles, and other arguments of the service.
 fn guests(left: &str, right: &str, service: &str) -> String {
     let path = root().join("systems/ivshmem-guests.toml");
@@ -115,6 +142,7 @@ on_both!(
     a_peer_that_restarts_is_reset,
     guests_share_memory_and_interrupt_each_other,
     linux_and_a_guest_share_memory,
+    linux_and_a_guest_share_memory_by_version_1,
 );
 
 /// Links that there cannot be are refused by the service, with a reason.
@@ -128,6 +156,8 @@ fn what_is_no_link_is_refused() {
         (text.replace("output=4096", "output=40960"), "too_many"),
         (text.replace("output=4096", "protocol=65536"), "16_bits"),
         (text.replace("output=4096", "memory=yes"), "memory="),
+        (text.replace("output=4096", "version=3"), "1_or_2"),
+        (text.replace("output=4096", "version=1"), "multiple_of_them"),
         (
             text.replace(shared, "between = [\"left\", \"ivshmem\"]"),
             "no_PCI_host",

@@ -34,7 +34,7 @@ struct Space(usize);
 
 impl Space {
     fn load(self, offset: u32) -> u32 {
-        // SAFETY: `Ivshmem::find` makes this for the VM's own PCI host, and the offset is within the function's 4 KiB.
+        // SAFETY: `Host::function` makes this for the VM's own PCI host, and the offset is within the function's 4 KiB.
         unsafe { AtomicU32::from_ptr((self.0 + offset as usize) as *mut u32) }
             .load(Ordering::Relaxed)
     }
@@ -88,25 +88,72 @@ pub struct Ivshmem {
     memory: usize,
 }
 
+/// The VM's first PCI host.
+struct Host {
+    spaces: usize,
+    source: u32,
+    /// Memory of 32 bits: its address on the bus, in this VM, and its bytes; and the same that is prefetchable.
+    ranges: [[u32; 3]; 2],
+}
+
+impl Host {
+    fn find() -> Option<Self> {
+        let host = devicetree::page("pci-host-ecam-generic", 0)?;
+        let [_, _, _, _, _, source] = host.cells("interrupt-map")?;
+        let ranges = host.cells::<14>("ranges").or_else(|| {
+            let mut both = [0; 14];
+            both[..7].copy_from_slice(&host.cells::<7>("ranges")?);
+            Some(both)
+        })?;
+        let range = |at: usize| [ranges[at + 2], ranges[at + 4], ranges[at + 6]];
+        Some(Self {
+            spaces: host.registers,
+            source,
+            ranges: [range(0), range(7)],
+        })
+    }
+
+    /// The first function of that vendor and device.
+    fn function(&self, id: u32) -> Option<Space> {
+        let mut devices =
+            (0..DEVICES).map(|device| Space(self.spaces + (device * DEVICE_SPACE) as usize));
+        devices.find(|space| space.load(space::register::ID) == id)
+    }
+
+    /// Gives a BAR the first address of a range, if it fits; its bytes.
+    fn assign(function: Space, bar: u32, [bus, _, size]: [u32; 3]) -> Option<u32> {
+        function.store(bar, u32::MAX);
+        let bytes = (function.load(bar) & !0xf).wrapping_neg();
+        function.store(bar, bus);
+        (bytes != 0 && bytes <= size).then_some(bytes)
+    }
+}
+
+/// The memory that is shared by a function of version 1, the first one behind the VM's first PCI host.
+pub fn find_plain() -> Option<&'static [AtomicU64]> {
+    let host = Host::find()?;
+    let function = host.function(space::ID_OF_VERSION_1)?;
+    let [_, range] = host.ranges;
+    let bytes = Host::assign(function, space::register::BAR2, range)?;
+    let [_, address, _] = range;
+    // SAFETY: the BAR is that memory; atomics may be written by others at any time.
+    Some(unsafe {
+        core::slice::from_raw_parts(address as usize as *const AtomicU64, bytes as usize / 8)
+    })
+}
+
 impl Ivshmem {
     /// The first one behind the VM's first PCI host. `None`: there is none, or it is not what the specification says.
     pub fn find() -> Option<Self> {
-        let host = devicetree::page("pci-host-ecam-generic", 0)?;
-        let [_, _, _, _, _, source] = host.cells("interrupt-map")?;
-        // Memory of 32 bits, at the same addresses on the bus.
-        let [_, _, bus, _, address, _, size] = host.cells("ranges")?;
-        let mut devices =
-            (0..DEVICES).map(|device| Space(host.registers + (device * DEVICE_SPACE) as usize));
+        let host = Host::find()?;
         let id = u32::from(space::DEVICE) << 16 | u32::from(space::VENDOR);
-        let function = devices.find(|space| space.load(space::register::ID) == id)?;
-        // BAR 0's size, and then its address: the first of the host's.
+        let function = host.function(id)?;
         function.store(space::register::COMMAND, 0);
-        function.store(space::register::BAR0, u32::MAX);
-        let bytes = !(function.load(space::register::BAR0) & !0xf) + 1;
-        if bytes != REGISTERS || bytes > size {
+        let [range, _] = host.ranges;
+        if Host::assign(function, space::register::BAR0, range)? != REGISTERS {
             return None;
         }
-        function.store(space::register::BAR0, bus);
+        let [_, address, _] = range;
         function.store(space::register::COMMAND, command::MEMORY.into());
         let capability = function.capability()?;
         let in_capability = |register| capability + register - space::register::CAPABILITY;
@@ -116,7 +163,7 @@ impl Ivshmem {
             space: function,
             capability,
             registers: address as usize,
-            source,
+            source: host.source,
             id: 0,
             peers: 0,
             table: function.load(in_capability(space::register::TABLE_SIZE)) as usize,

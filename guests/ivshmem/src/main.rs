@@ -4,7 +4,8 @@
 //!
 //! Boot arguments: `output=N` bytes of that are the output section of each peer (default 0); `protocol=N` is the
 //! protocol that the function names (default 0, none); `memory=no`: the peers share none, and only have states and
-//! interrupts, as more than two must.
+//! interrupts, as more than two must; `version=1`: the functions are of version 1 without interrupts, and have the next
+//! channel's memory as BAR 2.
 #![no_std]
 #![no_main]
 
@@ -18,7 +19,7 @@ use tactus_guest::emulation::{Access, Reply};
 use tactus_guest::{devicetree, record, trap};
 use tactus_guest_virtio_service::faults::Faults;
 use tactus_ivshmem::link::{Link, Refusal};
-use tactus_ivshmem::space::{Place, Sections};
+use tactus_ivshmem::space::{Place, Sections, Version};
 use tactus_ivshmem::{ECAM, PEERS, WINDOW};
 
 tactus_guest::entry!(main);
@@ -87,6 +88,9 @@ fn link() -> (Link<'static>, u32) {
         Ok(link) => link,
         Err(Refusal::Peers) => record::give_up("a link has at least two peers"),
         Err(Refusal::Table) => record::give_up("the channels with clients differ in size"),
+        Err(Refusal::Bar) => record::give_up(
+            "with version=1 the clients' next channel has a power of two of bytes, at a multiple of them",
+        ),
     };
     let mut told = 0;
     let mut from = 0;
@@ -142,7 +146,13 @@ fn sections<'c>(clients: impl Iterator<Item = &'c Client> + Clone) -> Sections {
         .clone()
         .next()
         .map_or(0, |client| states(client.channel).len() * 4);
+    let version = match devicetree::number("version", 2) {
+        1 => Version::One,
+        2 => Version::Two,
+        _ => record::give_up("the boot argument version= is 1 or 2"),
+    };
     let none = Sections {
+        version,
         protocol,
         table: table as u32,
         shared: 0,

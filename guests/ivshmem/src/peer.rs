@@ -8,13 +8,14 @@
 //! | `ask` | has that done, by interrupts alone; one-shot interrupts, and both output sections |
 //! | `reboot` | as `answer`, and restarts when that was done once, before it says so |
 //! | `guard` | finds its registers and its state as it has left them, whatever the other peer does |
+//! | `plain` | inverts a word of the memory of a function of version 1, until that is 2 (`guests/linux/disk`) |
 //! | `hostile` | makes any accesses in its window, and is off |
 //!
 //! With `one_shot=no` a peer that asks does not use the one-shot mode, and the service may have faults meanwhile.
 #![no_std]
 #![no_main]
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use tactus_guest::{devicetree, power, record, start, time, trap};
 use tactus_guest_ivshmem::Ivshmem;
@@ -42,16 +43,24 @@ const HOSTILE_ACCESSES: u64 = 30_000;
 
 static INTERRUPTS: AtomicU32 = AtomicU32::new(0);
 
-fn main() {
-    // The service may start later.
+/// What `find` finds; the service may start later.
+fn found<T>(find: impl Fn() -> Option<T>) -> T {
     let end = time::now() + WAIT_TICKS;
-    let link = loop {
-        match Ivshmem::find() {
-            Some(link) => break link,
+    loop {
+        match find() {
+            Some(found) => return found,
             None if time::now() < end => {}
             None => record::give_up("there is no ivshmem function"),
         }
-    };
+    }
+}
+
+fn main() {
+    if devicetree::argument("role") == Some("plain") {
+        plain(found(tactus_guest_ivshmem::find_plain));
+        power::off();
+    }
+    let link = found(Ivshmem::find);
     let other = 1 - link.id().min(1);
     match devicetree::argument("role") {
         Some("answer") => answer(&link, other, false),
@@ -59,7 +68,9 @@ fn main() {
         Some("ask") => ask(&link, other),
         Some("guard") => guard(&link),
         Some("hostile") => hostile(&link),
-        _ => record::give_up("the boot argument role= is answer, ask, reboot, guard or hostile"),
+        _ => record::give_up(
+            "the boot argument role= is answer, ask, reboot, guard, plain or hostile",
+        ),
     }
     power::off();
 }
@@ -182,7 +193,7 @@ fn ask(link: &Ivshmem, other: usize) {
             number(link, ANSWERED) == round && link.state(other) == state::DONE
         });
         longest = longest.max(time::now() - begin);
-        let is_inverse = |words: &[core::sync::atomic::AtomicU64]| {
+        let is_inverse = |words: &[AtomicU64]| {
             let mut words = words.iter().enumerate();
             words.all(|(index, word)| word.load(Ordering::Relaxed) == !pattern(index))
         };
@@ -221,6 +232,20 @@ fn guard(link: &Ivshmem) {
         }
     }
     record::metric("interrupts", INTERRUPTS.load(Ordering::Relaxed), "count");
+    record::pass(start::program());
+}
+
+fn plain(shared: &[AtomicU64]) {
+    let end = time::now() + WAIT_TICKS;
+    loop {
+        match shared[0].load(Ordering::Acquire) {
+            2 => break,
+            word => shared[1].store(!word, Ordering::Release),
+        }
+        if time::now() >= end {
+            record::give_up("nothing is asked");
+        }
+    }
     record::pass(start::program());
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use tactus_ivshmem::link::{Link, Outcome, register};
-use tactus_ivshmem::space::{Place, Sections, command, register as space};
+use tactus_ivshmem::space::{Place, Sections, Version, command, register as space};
 use tactus_ivshmem::{ECAM, PEERS, WINDOW};
 
 /// Words of a state table's memory.
@@ -13,10 +13,19 @@ pub const REGISTERS: u32 = 0x2910_0000;
 pub const MEMORY: u64 = 0x3000_1000;
 
 pub const SECTIONS: Sections = Sections {
+    version: Version::Two,
     protocol: 0x4001,
     table: 4 * TABLE as u32,
     shared: 0x1_2345_6000,
     output: 0x2000,
+};
+/// Of version 1, behind the state table.
+pub const PLAIN: Sections = Sections {
+    version: Version::One,
+    protocol: 0,
+    table: 4 * TABLE as u32,
+    shared: 0x2000,
+    output: 0,
 };
 
 /// The memories of all state tables: that of the peer of that number.
@@ -28,12 +37,17 @@ pub fn tables() -> Box<Tables> {
 
 /// The link of so many peers, in a new life.
 pub fn link(tables: &Tables, peers: usize) -> Link<'_> {
+    link_of(SECTIONS, tables, peers)
+}
+
+/// The same with other sections.
+pub fn link_of(sections: Sections, tables: &Tables, peers: usize) -> Link<'_> {
     let place = Place {
         registers: REGISTERS,
         memory: MEMORY,
     };
     let peers = tables[..peers].iter().map(|table| (place, &table[..]));
-    Link::new(SECTIONS, peers).expect("it is in order")
+    Link::new(sections, peers).expect("it is in order")
 }
 
 /// A peer's view of the state table.
@@ -84,8 +98,9 @@ pub fn hostile(bytes: &[u8]) {
         return;
     };
     let peers = 2 + usize::from(first) % (PEERS - 1);
+    let sections = if first < 0x80 { SECTIONS } else { PLAIN };
     let tables = tables();
-    let mut link = self::link(&tables, peers);
+    let mut link = link_of(sections, &tables, peers);
     // What each has in what only it writes: Command, BAR 0, and its state.
     let own = |link: &mut Link<'_>, id: usize| {
         let mut words = [space::COMMAND, space::BAR0, ECAM + register::STATE]
@@ -116,7 +131,7 @@ pub fn hostile(bytes: &[u8]) {
             let word = (offset as usize).min(TABLE - 1);
             tables[id][word].store(value as u32, Ordering::Relaxed);
             tables[id][TABLE - 1 - usize::from(place) % 4].store(value as u32, Ordering::Relaxed);
-            link = self::link(&tables, peers);
+            link = link_of(sections, &tables, peers);
             let mut from = 0;
             while let Some(peer) = link.next_after_restart(from) {
                 assert!((from..peers).contains(&peer));
