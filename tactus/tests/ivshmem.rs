@@ -136,6 +136,23 @@ fn a_hostile_peer_harms_nobody(on: On) {
     }
 }
 
+/// Three peers, which share no memory, have states that all see, and are told of each other's.
+fn three_peers_have_states(on: On) {
+    let two = guests("role=guard", "role=guard", "memory=no");
+    let vm = "[[vm]]\nname = \"third\"\nimage = \"@ivshmem-peer\"\nmemory = \"4MiB\"\nbootargs = \"role=guard\"\n\n[[vm.vcpu]]\nclass = \"be\"\n";
+    let channel = "[[channel]]\nname = \"third\"\nbetween = [\"third\", \"ivshmem\"]\nsize = \"4KiB\"\ncalls = \"50us\"\ndevice = { compatible = \"pci-host-ecam-generic\" }\n";
+    let (vms, channels) = two.split_once("[[channel]]").expect("it has some");
+    let text = format!("{vms}{vm}\n[[channel]]{channels}\n{channel}");
+    for until in ["left", "right", "third"] {
+        let outcome = run_text(on, &text, Some(until));
+        let guard = outcome.journal.vm(until).expect("the system has it");
+        assert_eq!(guard.passed, ["ivshmem-peer"], "{}", explain(&outcome));
+        let interrupts = figure(&outcome, until, "interrupts");
+        assert!(interrupts > 100.0, "{until}: {interrupts}");
+        assert_eq!(outcome.journal.faults.len(), 0, "{}", explain(&outcome));
+    }
+}
+
 on_both!(
     a_hostile_peer_harms_nobody,
     a_link_outlives_the_service,
@@ -143,6 +160,7 @@ on_both!(
     guests_share_memory_and_interrupt_each_other,
     linux_and_a_guest_share_memory,
     linux_and_a_guest_share_memory_by_version_1,
+    three_peers_have_states,
 );
 
 /// Links that there cannot be are refused by the service, with a reason.

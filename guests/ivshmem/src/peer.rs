@@ -220,6 +220,7 @@ fn ask(link: &Ivshmem, other: usize) {
 
 fn guard(link: &Ivshmem) {
     begin(link);
+    trap::enable_interrupts();
     let id = link.id();
     for round in 1..=GUARD_ROUNDS {
         link.set_state(round);
