@@ -1,5 +1,7 @@
 //! Peers of a link, for tests: drivers in good order, and hostile ones.
 
+#![allow(dead_code, reason = "the fuzz target uses a part of it")]
+
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use tactus_ivshmem::link::{Link, Outcome, register};
