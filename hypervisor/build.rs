@@ -21,6 +21,9 @@ fn main() {
             if std::env::var_os("CARGO_FEATURE_FORWARDING").is_some() {
                 println!("cargo::rustc-link-arg-bins=--defsym=FORWARDING=1");
             }
+            if std::env::var_os("CARGO_FEATURE_MANAGEMENT").is_some() {
+                println!("cargo::rustc-link-arg-bins=--defsym=MANAGEMENT=1");
+            }
             if std::env::var_os("CARGO_FEATURE_PCI").is_some() {
                 println!("cargo::rustc-link-arg-bins=--defsym=PCI=1");
             }

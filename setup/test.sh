@@ -181,8 +181,8 @@ systems_of_tiles() {
 # Each optional part of the hypervisor compiles without the others.
 parts_alone() {
     local part
-    for part in accelerators budget-modes dispatch-ahead legacy-sbi messages migration onchip pci ready-queue \
-        reservation-calls; do
+    for part in accelerators budget-modes dispatch-ahead legacy-sbi management messages migration onchip pci \
+        ready-queue reservation-calls; do
         cargo check --quiet --locked --profile embedded --target riscv64gc-unknown-none-elf -p tactus-hypervisor \
             --bin tactus-hypervisor --no-default-features --features "$part" || return 1
     done

@@ -25,6 +25,11 @@
 #define TACTUS_CALL_SERVE 15
 #define TACTUS_CALL 16
 #define TACTUS_CALL_REPLY 17
+#define TACTUS_VM_STOP 18
+#define TACTUS_VM_LOAD 19
+#define TACTUS_VM_WRITE 20
+#define TACTUS_VM_START 21
+#define TACTUS_VM_COUNTERS 22
 
 /* Errors of the SBI (specification, chapter "Binary Encoding"). */
 #define TACTUS_FAILED -1
@@ -33,6 +38,8 @@
 #define TACTUS_DENIED -4
 #define TACTUS_INVALID_ADDRESS -5
 #define TACTUS_ALREADY_AVAILABLE -6
+#define TACTUS_ALREADY_STARTED_ERROR -7
+#define TACTUS_ALREADY_STOPPED_ERROR -8
 #define TACTUS_BAD_RANGE_ERROR -11
 #define TACTUS_TIMEOUT_ERROR -12
 

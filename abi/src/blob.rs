@@ -6,6 +6,7 @@
 
 pub mod calls;
 mod check;
+pub mod management;
 pub mod pci;
 mod ready_queue;
 pub mod warm;
@@ -167,7 +168,7 @@ pub mod part {
     /// PCI functions behind an IOMMU.
     pub const PCI: u32 = 1 << 8;
     /// All of them.
-    pub const ALL: u32 = (1 << 10) - 1;
+    pub const ALL: u32 = (1 << 11) - 1;
 }
 
 /// The queue of the ready best-effort vCPUs of the system.

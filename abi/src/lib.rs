@@ -11,6 +11,7 @@ pub mod capture;
 pub mod console;
 pub mod hypercall;
 pub mod interrupts;
+pub mod management;
 pub mod map;
 pub mod record;
 pub mod ring;

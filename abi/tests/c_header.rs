@@ -5,6 +5,7 @@ use std::mem::offset_of;
 use tactus_abi::accelerator;
 use tactus_abi::hypercall::{self, CallBlock, Refusal, RtStatus};
 use tactus_abi::interrupts::InterruptPage;
+use tactus_abi::management;
 use tactus_abi::map;
 
 const HEADER: &str = include_str!("../include/tactus.h");
@@ -64,6 +65,14 @@ fn numbers_agree() {
         ("COMMAND_REQUEST", accelerator::COMMAND_REQUEST.into()),
         ("COMMAND_CANCEL", accelerator::COMMAND_CANCEL.into()),
         ("RT_SELF", hypercall::RT_SELF.into()),
+        (
+            "ALREADY_STARTED_ERROR",
+            management::ALREADY_STARTED_ERROR.into(),
+        ),
+        (
+            "ALREADY_STOPPED_ERROR",
+            management::ALREADY_STOPPED_ERROR.into(),
+        ),
         ("BAD_RANGE_ERROR", hypercall::BAD_RANGE_ERROR.into()),
         ("TIMEOUT_ERROR", hypercall::TIMEOUT_ERROR.into()),
         ("REFUSAL_COUNT", Refusal::Count as i128),
@@ -74,6 +83,11 @@ fn numbers_agree() {
         ("CALL_SERVE", hypercall::CALL_SERVE as i128),
         ("CALL", hypercall::CALL as i128),
         ("CALL_REPLY", hypercall::CALL_REPLY as i128),
+        ("VM_STOP", management::VM_STOP as i128),
+        ("VM_LOAD", management::VM_LOAD as i128),
+        ("VM_WRITE", management::VM_WRITE as i128),
+        ("VM_START", management::VM_START as i128),
+        ("VM_COUNTERS", management::VM_COUNTERS as i128),
         ("CALL_BASE", map::CALL_BASE.into()),
         // SBI specification 2.0, chapter "Binary Encoding".
         ("FAILED", -1),

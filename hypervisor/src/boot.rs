@@ -9,6 +9,8 @@ use crate::arch::stage2::{MapError, Stage2};
 use crate::arch::{context, entry, firmware, platform};
 use crate::arena::{Arena, Exhausted, zeroed};
 use crate::console;
+#[cfg(feature = "forwarding")]
+use crate::forwarding;
 use crate::hart::context::HartCtx;
 use crate::hart::{Hart, HartRole, STACK_SIZE, Wires};
 use crate::log::Line;
@@ -22,8 +24,6 @@ use crate::system::{Route, System, install};
 use crate::vm::{Doorbell, Vcpu, Vm};
 use core::ptr::NonNull;
 use core::sync::atomic::AtomicU32;
-#[cfg(feature = "forwarding")]
-use tactus_abi::blob::calls;
 use tactus_abi::blob::{Blob, Class, Header, NONE, ReadyQueue, RealTimePolicy, part, region};
 use tactus_abi::map::{PAGE_SIZE, PASSTHROUGH_SOURCE_MAX};
 use tactus_hypervisor::lock::Lock;
@@ -155,7 +155,7 @@ fn blob() -> Result<Blob<'static>, Refusal> {
 
 fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     #[cfg(feature = "forwarding")]
-    const PARTS: u32 = self::PARTS | calls::FORWARDING;
+    const PARTS: u32 = self::PARTS | forwarding::PARTS;
     let blob = blob()?;
     if blob.header.parts & !PARTS != 0 {
         return Err(Refusal::Parts);
@@ -165,7 +165,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     #[cfg(feature = "calls")]
     blob.check_calls().map_err(Refusal::Blob)?;
     #[cfg(feature = "forwarding")]
-    blob.check_windows().map_err(Refusal::Blob)?;
+    forwarding::check(&blob).map_err(Refusal::Blob)?;
     #[cfg(feature = "pci")]
     blob.check_pci().map_err(Refusal::Blob)?;
     if blob.header.uart_base != 0 {
@@ -240,7 +240,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         };
         for region in blob.regions_of(vm) {
             #[cfg(feature = "forwarding")]
-            if region.flags == calls::WINDOW {
+            if region.flags == forwarding::WINDOW {
                 continue;
             }
             let leaf = stage2

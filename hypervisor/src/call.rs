@@ -24,6 +24,12 @@ impl SbiError {
     pub const INVALID_ADDRESS: Self = Self::of(-5);
     /// Already available.
     pub const ALREADY_AVAILABLE: Self = Self::of(-6);
+    /// Already started.
+    #[cfg(feature = "management")]
+    pub const ALREADY_STARTED: Self = Self::of(tactus_abi::management::ALREADY_STARTED_ERROR);
+    /// Already stopped.
+    #[cfg(feature = "management")]
+    pub const ALREADY_STOPPED: Self = Self::of(tactus_abi::management::ALREADY_STOPPED_ERROR);
 
     /// The caller's time-out has expired.
     pub const TIMEOUT: Self = Self::of(hypercall::TIMEOUT_ERROR);

@@ -338,6 +338,15 @@ pub fn continue_calls(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
 fn load_image(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
     let memory = vcpu.vm.memory();
     let segments = system().blob.segments_of(vcpu.vm.config());
+    #[cfg(feature = "management")]
+    let holds = (cx.bodies.of(vcpu).loader.as_ref()).is_some_and(|loader| loader.holds);
+    #[cfg(feature = "management")]
+    let segments = if holds {
+        // The devicetree, which follows the image.
+        &segments[segments.len().saturating_sub(1)..]
+    } else {
+        segments
+    };
     while cx.bodies.of(vcpu).loader.is_some() {
         if !look::may_continue(cx) {
             return false;
@@ -347,6 +356,11 @@ fn load_image(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
             && loader.step(memory, segments)
         {
             body.loader = None;
+            #[cfg(feature = "management")]
+            if holds {
+                vcpu.vm.hold(cx);
+                return false;
+            }
             vcpu.vm.loaded();
         }
     }

@@ -15,7 +15,7 @@ use crate::system::system;
 use crate::vm::{Vcpu, Vm};
 use core::hint::cold_path;
 use core::sync::atomic::{AtomicU32, Ordering};
-use tactus_abi::blob::{calls, limit};
+use tactus_abi::blob::{Blob, Error, calls, limit};
 use tactus_hypervisor::mmio::Access;
 
 /// Accesses of each VM that were lost.
@@ -108,4 +108,21 @@ fn lose(vm: &Vm, place: Place) {
             .time()
             .send();
     }
+}
+
+/// [`tactus_abi::blob::Region::flags`] of a window.
+pub const WINDOW: u16 = calls::WINDOW;
+
+/// The parts of the hypervisor that this package has beyond the others: bits of [`tactus_abi::blob::Header::parts`].
+#[cfg(not(feature = "management"))]
+pub const PARTS: u32 = calls::FORWARDING;
+/// The same, with management.
+#[cfg(feature = "management")]
+pub const PARTS: u32 = calls::FORWARDING | tactus_abi::blob::management::MANAGEMENT;
+
+/// Whether what the blob says of these parts is sound.
+pub fn check(blob: &Blob) -> Result<(), Error> {
+    #[cfg(feature = "management")]
+    blob.check_management()?;
+    blob.check_windows()
 }

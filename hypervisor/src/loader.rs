@@ -15,6 +15,9 @@ pub struct Loader {
     cleared: u64,
     segment: usize,
     copied: u64,
+    /// The VM is held when its memory is clear: nothing of its image but the devicetree is loaded.
+    #[cfg(feature = "management")]
+    pub holds: bool,
 }
 
 impl Loader {

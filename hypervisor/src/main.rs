@@ -62,6 +62,9 @@ mod loader;
 #[cfg(target_os = "none")]
 mod log;
 #[cfg(target_os = "none")]
+#[cfg(feature = "management")]
+mod management;
+#[cfg(target_os = "none")]
 #[cfg_attr(not(feature = "messages"), path = "base/message.rs")]
 mod message;
 #[cfg(target_os = "none")]

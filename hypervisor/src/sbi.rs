@@ -15,6 +15,8 @@ use crate::doorbell::delivery;
 use crate::exception;
 use crate::exit::Exit;
 use crate::hart::context::HartCtx;
+#[cfg(feature = "management")]
+use crate::management;
 use crate::message;
 use crate::realtime::{self, requests};
 use crate::sched::{block, signals};
@@ -353,6 +355,9 @@ pub fn tactus(
         hypercall::CHANNEL_NOTIFY => delivery::ring(cx, vcpu.vm, a0)
             .map(|()| 0)
             .ok_or(SbiError::INVALID_PARAM),
+        #[cfg(feature = "management")]
+        hypercall::VM_STATUS => charge(vcpu, a0).map(management::status),
+        #[cfg(not(feature = "management"))]
         hypercall::VM_STATUS => charge(vcpu, a0).map(|other| {
             let (state, cause) = other.status();
             state as u64 | u64::from(cause) << 8
@@ -383,6 +388,9 @@ pub fn tactus(
         }
         hypercall::CALL_SERVE if !by_memory => service::serve(cx, vcpu, a0, a1),
         hypercall::RT_YIELD if !by_memory => realtime::end_job(cx, vcpu),
+        #[cfg(feature = "management")]
+        _ => management::call(cx, vcpu, function, arguments),
+        #[cfg(not(feature = "management"))]
         _ => Err(SbiError::NOT_SUPPORTED),
     })
 }
@@ -397,6 +405,10 @@ fn charge(vcpu: &Vcpu, index: u64) -> Result<&'static Vm, SbiError> {
     let config = other.config();
     let signals = OnFault::from_raw(config.on_fault) == Some(OnFault::Signal);
     let mine = config.signal_vm != NONE && config.signal_vm as usize == vcpu.vm.index;
+    #[cfg(feature = "management")]
+    if management::manages(vcpu.vm, other) {
+        return Ok(other);
+    }
     if other.index == vcpu.vm.index || signals && mine {
         Ok(other)
     } else {

@@ -48,18 +48,12 @@ pub enum End {
     Fault,
     /// It restarts.
     Restart,
-}
-
-/// What a vCPU starts with.
-pub struct Entry {
-    /// Its first instruction.
-    pub pc: u64,
-    /// Its argument registers.
-    pub a0: u64,
-    /// See `a0`.
-    pub a1: u64,
-    /// Its stack pointer.
-    pub sp: u64,
+    /// It is off: its manager has stopped it.
+    #[cfg(feature = "management")]
+    Stop,
+    /// It is off, its memory cleared for another image.
+    #[cfg(feature = "management")]
+    Hold,
 }
 
 impl Entry {
@@ -85,6 +79,10 @@ pub struct Life {
     ending: Option<End>,
     restarts: u32,
     last_cause: u8,
+    /// What concerns its managers: whether its memory is theirs to write, and what they read of its ends. In one field,
+    /// as most hypervisors have nothing of it.
+    #[cfg(feature = "management")]
+    managed: lifecycle::managed::Managed,
     /// The fault that ends it, until it has been reported.
     fault: Option<Fault>,
     /// What is written of that.
@@ -155,6 +153,8 @@ impl Vm {
                 ending: None,
                 restarts: 0,
                 last_cause: 0,
+                #[cfg(feature = "management")]
+                managed: lifecycle::managed::Managed::default(),
                 fault: None,
                 line: Line::new(),
                 pieces: 0,
@@ -234,6 +234,18 @@ impl Vm {
     pub fn host_of(&self, guest: u64) -> u64 {
         self.memory().host_at(guest - self.memory().guest)
     }
+}
+
+/// What a vCPU starts with.
+pub struct Entry {
+    /// Its first instruction.
+    pub pc: u64,
+    /// Its argument registers.
+    pub a0: u64,
+    /// See `a0`.
+    pub a1: u64,
+    /// Its stack pointer.
+    pub sp: u64,
 }
 
 /// A vCPU. Behind its body, a cache line has all that a sender reads and what each trap of its own uses.

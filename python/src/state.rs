@@ -75,8 +75,8 @@ impl Hart {
 #[derive(Debug)]
 pub struct Vm {
     name: String,
-    /// ``"not_started"``, ``"loading"``, ``"running"``, ``"waiting"``, ``"shut_down"``, ``"failed"``, ``"faulted"`` or
-    /// ``"refused"``.
+    /// ``"not_started"``, ``"loading"``, ``"running"``, ``"waiting"``, ``"shut_down"``, ``"failed"``, ``"faulted"``,
+    /// ``"refused"``, ``"stopped"`` or ``"held"``.
     state: &'static str,
     /// Whether it ended by a fault or as failed, or a check of its own did not hold.
     failed: bool,

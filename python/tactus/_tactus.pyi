@@ -367,8 +367,8 @@ class Vm:
 
     name: str
     state: str
-    """``"not_started"``, ``"loading"``, ``"running"``, ``"waiting"``, ``"shut_down"``, ``"failed"``, ``"faulted"`` or
-    ``"refused"``."""
+    """``"not_started"``, ``"loading"``, ``"running"``, ``"waiting"``, ``"shut_down"``, ``"failed"``, ``"faulted"``,
+    ``"refused"``, ``"stopped"`` or ``"held"``."""
     failed: bool
     """Whether it ended by a fault or as failed, or a check of its own did not hold."""
     started: float | None

@@ -57,6 +57,7 @@ pub fn devicetree(plan: &Plan, index: usize) -> Result<Vec<u8>, Error> {
     soc(&mut fdt, plan, index)?;
     power(&mut fdt)?;
     fault_signal(&mut fdt, plan, index)?;
+    managed(&mut fdt, plan, index)?;
     accelerators(&mut fdt, plan, index)?;
     io(&mut fdt, plan, index)?;
     real_time(&mut fdt, plan, vm)?;
@@ -620,6 +621,21 @@ fn emulated_pci(
     fdt.property_array_u32("interrupt-map-mask", &[0, 0, 0, 0])?;
     let source = map::CHANNEL_SOURCE + number;
     fdt.property_array_u32("interrupt-map", &[0, 0, 0, 0, PLIC, source])?;
+    fdt.end_node(node)
+}
+
+/// For a VM that manages others: their numbers and names.
+fn managed(fdt: &mut FdtWriter, plan: &Plan, index: usize) -> Result<(), Error> {
+    let managed = &plan.vms[index].manages;
+    if managed.is_empty() {
+        return Ok(());
+    }
+    let numbers: Vec<u32> = managed.iter().map(|vm| *vm as u32).collect();
+    let names = managed.iter().map(|vm| plan.vms[*vm].name.clone());
+    let node = fdt.begin_node("managed")?;
+    fdt.property_string("compatible", "tactus,managed")?;
+    fdt.property_array_u32("tactus,vms", &numbers)?;
+    fdt.property_string_list("tactus,vm-names", names.collect())?;
     fdt.end_node(node)
 }
 

@@ -159,6 +159,8 @@ pub struct Vm {
     pub counters: bool,
     /// What happens when it faults.
     pub on_fault: OnFault,
+    /// The VMs that it manages, by index, in their order.
+    pub manages: Vec<usize>,
     /// Its vCPUs; the first one starts it.
     pub vcpus: Vec<Vcpu>,
     /// Real-time vCPUs that it may make at run time.

@@ -161,6 +161,8 @@ codes! {
     NoPci = "no-pci", Error;
     /// The hypervisor that the rest needs forwards no accesses.
     NoForwarding = "no-forwarding", Error;
+    /// A VM that manages others, which the hypervisor that the system needs for something else does not let it.
+    NoManagement = "no-management", Error;
     /// A PCI function that the machine does not have, or has several of.
     NoFunction = "no-function", Error;
     /// A device's page given twice.

@@ -439,6 +439,9 @@ pub fn try_blob(bytes: &[u8]) {
     let Ok(blob) = Blob::parse(&aligned[..bytes.len()]) else {
         return;
     };
+    for (index, managed) in blob.managed().iter().enumerate() {
+        assert!(managed >> index & 1 == 0 && managed >> blob.vms.len() == 0);
+    }
     for vm in blob.vms {
         let vcpus = blob.vcpus_of(vm).len();
         assert_eq!(vcpus, (vm.vcpus + vm.rt_vcpus) as usize);

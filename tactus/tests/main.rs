@@ -32,6 +32,7 @@ mod line;
 mod linux;
 mod live;
 mod machine;
+mod management;
 mod manycore;
 mod modes;
 mod network;

@@ -145,6 +145,7 @@ impl<'a> Blob<'a> {
         self.check_warm_ranges()?;
         self.check_pci()?;
         self.check_windows()?;
+        self.check_management()?;
         for interrupt in self.interrupts {
             if interrupt.vm as usize >= self.vms.len()
                 || interrupt.source == 0

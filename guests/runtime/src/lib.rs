@@ -14,6 +14,7 @@
 //! | [`stopwatch`] | latency of events at this guest, in instructions |
 //! | [`sbi`] | calls to the firmware or hypervisor |
 //! | [`hypervisor`] | Tactus's own calls |
+//! | [`management`] | calls of a VM that manages others |
 //! | [`rt`] | real-time vCPUs, created at run time |
 //! | [`console`] | [`print!`], [`println!`] |
 //! | [`record`] | figures and verdicts for the `tactus` tool |
@@ -52,6 +53,7 @@ pub mod emulation;
 pub mod hypervisor;
 pub mod interrupts;
 pub mod io_port;
+pub mod management;
 mod panic;
 pub mod plic;
 pub mod power;

@@ -1,5 +1,8 @@
 //! A VM's life: start, restart, faults, end.
 
+#[cfg(feature = "management")]
+pub mod managed;
+
 use super::{End, Entry, Fault, Life, Vm};
 use crate::accelerators;
 use crate::arch;
@@ -47,10 +50,21 @@ impl Vm {
             life.alive = 1;
             let config = self.config();
             let entry = Entry::new(config.entry, 0, config.devicetree);
+            #[cfg(feature = "management")]
+            let holds = core::mem::take(&mut life.managed.holds);
             self.prepare(&mut life, boot, &entry, &|body| {
                 body.loader = Some(Loader::default());
                 body.unfinished = true;
+                #[cfg(feature = "management")]
+                if let Some(loader) = &mut body.loader {
+                    loader.holds = holds;
+                }
             });
+            // A manager has stopped it between two lives.
+            #[cfg(feature = "management")]
+            if life.ending.is_some() {
+                boot.signal(signal::STOP);
+            }
         }
         boot
     }
@@ -58,7 +72,7 @@ impl Vm {
     /// Makes a stopped vCPU ready to be started by its home, whose it is then, with what `also` sets; called with the
     /// lifecycle lock held.
     #[inline(never)]
-    fn prepare(
+    pub(super) fn prepare(
         &self,
         life: &mut Life,
         vcpu: &'static Vcpu,
@@ -189,6 +203,10 @@ impl Vm {
             if life.ending.is_none() {
                 let (why, exception) = exception.reported(why);
                 life.last_cause = exception.cause as u8;
+                #[cfg(feature = "management")]
+                {
+                    life.managed.faults = life.managed.faults.saturating_add(1);
+                }
                 life.fault = Some(Fault {
                     vcpu: vcpu.index,
                     why,
@@ -259,6 +277,12 @@ impl Vm {
             End::Restart => {
                 {
                     let mut life = self.life.lock();
+                    #[cfg(feature = "management")]
+                    if !matches!(life.ending, Some(End::Restart)) {
+                        // Its manager has stopped it meanwhile.
+                        life.pieces = piece as u32;
+                        return false;
+                    }
                     life.restarts += 1;
                     life.pieces = 0;
                     life.ending = None;
@@ -269,6 +293,10 @@ impl Vm {
             End::Shutdown => ("shutdown", 0),
             End::Fail(code) => ("fail", code),
             End::Fault => ("fault", 0),
+            #[cfg(feature = "management")]
+            End::Stop => ("stop", 0),
+            #[cfg(feature = "management")]
+            End::Hold => ("hold", 0),
         };
         if let Some(vcpu) = self.vcpus().get(piece - 2) {
             vcpu.report_jobs();
@@ -292,6 +320,10 @@ impl Vm {
         // No VM starts it before its state says that it is off.
         {
             let mut life = self.life.lock();
+            #[cfg(feature = "management")]
+            {
+                life.managed.held = matches!(life.ending, Some(End::Hold));
+            }
             life.pieces = 0;
             life.ending = None;
             life.state = match end {
@@ -311,7 +343,7 @@ impl Vm {
     }
 
     /// Whether it is there for others only: the device manager.
-    fn is_service(&self) -> bool {
+    pub(super) fn is_service(&self) -> bool {
         self.index == system().blob.header.device_manager as usize
     }
 
@@ -371,6 +403,10 @@ impl Vm {
             }
             life.state = VmState::Loading;
             life.restarts += 1;
+            #[cfg(feature = "management")]
+            {
+                life.managed.held = false;
+            }
         }
         if !self.is_service() {
             system().vms_on.fetch_add(1, Ordering::SeqCst);

@@ -27,6 +27,7 @@ pub(super) struct Parts {
     pub(super) hypervisor: Hypervisor,
     pub(super) layouts: Vec<Layout>,
     pub(super) on_faults: Vec<plan::OnFault>,
+    pub(super) managed: Vec<Vec<usize>>,
     pub(super) vcpus: Vec<Vec<plan::Vcpu>>,
     pub(super) policies: Vec<RealTimePolicy>,
     pub(super) cache_line: u32,
@@ -82,6 +83,7 @@ impl Parts {
             .layouts
             .into_iter()
             .zip(self.on_faults)
+            .zip(self.managed)
             .zip(self.vcpus)
             .zip(self.allowances)
             .zip(self.devices)
@@ -89,8 +91,10 @@ impl Parts {
             .zip(self.channels.ends);
         let colours = self.colours.as_deref();
         let mut vms = Vec::new();
-        for (vm, ((((((layout, on_fault), vcpus), allowance), devices), functions), channels)) in
-            judge.config.vms.iter().zip(parts)
+        for (
+            vm,
+            (((((((layout, on_fault), manages), vcpus), allowance), devices), functions), channels),
+        ) in judge.config.vms.iter().zip(parts)
         {
             vms.push(plan::Vm {
                 name: vm.name.as_ref()?.value.clone(),
@@ -104,6 +108,7 @@ impl Parts {
                 console: vm.console,
                 counters: vm.counters,
                 on_fault,
+                manages,
                 vcpus,
                 rt_vcpus: allowance.rt_vcpus,
                 rt_share: allowance.rt_share,

@@ -21,6 +21,7 @@ mod guarantee;
 mod inside;
 mod io;
 mod judge;
+mod management;
 mod memory;
 mod migration;
 mod names;
@@ -278,6 +279,7 @@ fn judge_system(
     let on_faults: Vec<_> = (0..config.vms.len())
         .map(|index| names::on_fault(judge, index))
         .collect();
+    let managed = management::check(judge);
     // Without a platform there are no devices and no addresses to judge.
     let platform = platform?;
     let pages = sharing.iter().flat_map(|sharing| &sharing.pages);
@@ -303,6 +305,7 @@ fn judge_system(
         hypervisor,
         layouts,
         on_faults,
+        managed,
         vcpus: vcpus_of,
         policies: vcpus.policies,
         cache_line,

@@ -1,16 +1,18 @@
 //! What a system needs of the hypervisor beyond its base.
 
+use tactus_abi::blob::management::MANAGEMENT;
 use tactus_abi::blob::{Migration, calls, part};
 use tactus_planning::placement::Extent;
 
 use crate::artifacts::{
-    HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_FORWARDING, HYPERVISOR_ONCHIP, HYPERVISOR_PCI,
+    HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_FORWARDING, HYPERVISOR_MANAGEMENT, HYPERVISOR_ONCHIP,
+    HYPERVISOR_PCI,
 };
-use crate::config::{At, Config, HypervisorMemory, Size};
+use crate::config::{At, Config, HypervisorMemory, Size, Vm};
 use crate::guest_image::extent_text;
 
 /// The optional parts, each with what the summary calls it.
-const NAMES: [(u32, &str); 10] = [
+const NAMES: [(u32, &str); 11] = [
     (part::ACCELERATORS, "accelerators"),
     (part::MESSAGES, "messages"),
     (part::MIGRATION, "migration"),
@@ -21,6 +23,7 @@ const NAMES: [(u32, &str); 10] = [
     (part::CALLS, "calls"),
     (part::PCI, "PCI functions"),
     (calls::FORWARDING, "emulated devices"),
+    (MANAGEMENT, "management"),
 ];
 
 /// The parts that a description needs: bits of [`part`].
@@ -58,6 +61,7 @@ pub(super) fn needed(config: &Config) -> u32 {
                 .iter()
                 .any(|channel| channel.device.is_some()),
         ),
+        (MANAGEMENT, config.vms.iter().any(manages)),
         (part::MIGRATION, migrates),
         (part::READY_QUEUE, queue_in_hardware),
         (part::RESERVATION_CALLS, reserve_at_run_time(config)),
@@ -73,21 +77,28 @@ pub(super) fn needed(config: &Config) -> u32 {
     .fold(0, |parts, (part, _)| parts | part)
 }
 
+/// Whether a VM manages others.
+pub(super) fn manages(vm: &Vm) -> bool {
+    let managed = vm.manages.as_ref();
+    managed.is_some_and(|managed| !managed.value.is_empty())
+}
+
 /// Whether VMs may make and change reservations at run time.
 pub(super) fn reserve_at_run_time(config: &Config) -> bool {
     let mut vms = config.vms.iter();
     vms.any(|vm| vm.rt_vcpus.is_some() || vm.rt_share.is_some())
 }
 
-/// The hypervisor that a system with these needs is started with: the base, or the one that has all parts but PCI and
-/// forwarding, or that and one of the two, or, in on-chip memory, another one that has all parts but these. There are
-/// no others, so that each hypervisor that runs without PCI functions and emulated devices is one that the benches have
-/// measured.
+/// The hypervisor that a system with these needs is started with: the base, or the one that has all parts but PCI,
+/// forwarding and management, or that and PCI, or forwarding, or forwarding and management, or, in on-chip memory,
+/// another one that has all parts but these. There are no others, so that each hypervisor that runs without PCI
+/// functions and emulated devices is one that the benches have measured.
 pub(super) const fn hypervisor(parts: u32, memory: HypervisorMemory) -> &'static str {
     match memory {
         HypervisorMemory::Onchip => HYPERVISOR_ONCHIP,
         HypervisorMemory::Main if parts == 0 => HYPERVISOR_BASE,
         HypervisorMemory::Main if parts & part::PCI != 0 => HYPERVISOR_PCI,
+        HypervisorMemory::Main if parts & MANAGEMENT != 0 => HYPERVISOR_MANAGEMENT,
         HypervisorMemory::Main if parts & calls::FORWARDING != 0 => HYPERVISOR_FORWARDING,
         HypervisorMemory::Main => HYPERVISOR,
     }

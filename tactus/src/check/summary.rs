@@ -32,6 +32,7 @@ pub fn summary(plan: &Plan, verdict: &Verdict) -> String {
     text.push('\n');
     text.push_str(&harts(plan));
     text.push_str(&counters(plan));
+    text.push_str(&managers(plan));
     text.push_str(&run_time(plan));
     text.push_str(&cache(plan));
     text.push_str(&interrupts(plan));
@@ -237,6 +238,17 @@ fn counters(plan: &Plan) -> String {
             "cycle, instret",
             "what its harts do for other VMs, too",
         ]));
+    }
+    section(&rows)
+}
+
+/// The VMs that manage others.
+fn managers(plan: &Plan) -> String {
+    let mut rows = vec![row(&["VM", "manages"])];
+    for vm in plan.vms.iter().filter(|vm| !vm.manages.is_empty()) {
+        let names = vm.manages.iter().map(|vm| plan.vms[*vm].name.as_str());
+        let names: Vec<&str> = names.collect();
+        rows.push(row(&[&vm.name, &names.join(", ")]));
     }
     section(&rows)
 }

@@ -14,8 +14,8 @@ use tempfile::TempDir;
 
 use super::{Answer, Verdict, of_tiles, summary, verdict};
 use crate::artifacts::{
-    Artifacts, HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_FORWARDING, HYPERVISOR_ONCHIP,
-    HYPERVISOR_PCI,
+    Artifacts, HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_FORWARDING, HYPERVISOR_MANAGEMENT,
+    HYPERVISOR_ONCHIP, HYPERVISOR_PCI,
 };
 use crate::config::{Config, Source};
 use crate::guest_image::GuestImage;
@@ -50,7 +50,7 @@ pub(crate) fn files() -> TempDir {
     zboot[..2].copy_from_slice(b"MZ");
     zboot[4..16].copy_from_slice(b"zimg\x30\0\0\0\x10\0\0\0");
     zboot[48..52].copy_from_slice(b"\x28\xb5\x2f\xfd");
-    let contents: [(&str, Vec<u8>); 24] = [
+    let contents: [(&str, Vec<u8>); 25] = [
         ("packed.xz", b"\xfd7zXZ\0rest".to_vec()),
         ("vmlinuz.efi", zboot),
         ("riscv32.elf", riscv32),
@@ -109,6 +109,7 @@ pub(crate) fn files() -> TempDir {
         (HYPERVISOR, hypervisor_file()),
         (HYPERVISOR_BASE, hypervisor_file()),
         (HYPERVISOR_FORWARDING, hypervisor_file()),
+        (HYPERVISOR_MANAGEMENT, hypervisor_file()),
         (HYPERVISOR_PCI, hypervisor_file()),
         // Of more text than there is on-chip memory.
         (
@@ -290,6 +291,7 @@ fault_tests! {
     console_device = "console-device",
     bus_master = "bus-master",
     no_forwarding = "no-forwarding",
+    no_management = "no-management",
     no_pci = "no-pci",
     pci_not_isolated = "pci-not-isolated",
     no_function = "no-function",
@@ -1345,6 +1347,21 @@ pub(crate) fn allocated_image() -> (crate::image::Image, crate::plan::Plan) {
 pub(crate) fn shared_image() -> (crate::image::Image, crate::plan::Plan) {
     let channels = "[[channel]]\nname = \"other\"\nbetween = [\"rtos\", \"gpos\"]\nsize = \"4KiB\"\n[[channel]]\nname = \"regions\"\nbetween = [\"gpos\", \"manager\"]\nsize = \"4KiB\"\n";
     image_of(&format!("{SHARED}{channels}"))
+}
+
+/// The image of three VMs, of which the first manages the other two, and the second the third.
+pub(crate) fn managed_image() -> (crate::image::Image, crate::plan::Plan) {
+    let vm = |name: &str, manages: &str| {
+        format!(
+            "[[vm]]\nname = \"{name}\"\nimage = \"guest.elf\"\nmemory = \"4MiB\"\nmanages = [{manages}]\n[[vm.vcpu]]\nclass = \"be\"\n"
+        )
+    };
+    image_of(&format!(
+        "[system]\nplatform = \"qemu-virt\"\nharts = 2\n{}{}{}",
+        vm("first", "\"last\", \"second\""),
+        vm("second", "\"last\""),
+        vm("last", ""),
+    ))
 }
 
 /// The image of three VMs, of which the first calls the second, and that the third.

@@ -229,6 +229,8 @@ pub struct Vm {
     pub counters: bool,
     /// What happens when it faults.
     pub on_fault: OnFault,
+    /// The VMs that it manages; default: none.
+    pub manages: Option<At<Vec<At<String>>>>,
     /// Real-time vCPUs that it may make at run time; default: none.
     pub rt_vcpus: Option<At<u32>>,
     /// Part of the system that its reservations may come to; default: what those of its configured vCPUs come to.
@@ -268,6 +270,7 @@ impl Vm {
             console: true,
             counters: false,
             on_fault: OnFault::Halt,
+            manages: None,
             rt_vcpus: None,
             rt_share: None,
             rt_memory: None,

@@ -138,6 +138,9 @@ impl Seen {
             (Some((OffReason::Refused, _)), _) => {
                 return told("could not be started".to_owned());
             }
+            (Some((OffReason::Stopped | OffReason::Held, _)), _) => {
+                return told("was stopped by its manager".to_owned());
+            }
             (None, _) => return silent("has not ended".to_owned()),
         }
         self.text_difference(usual, compare).and_then(silent)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use tactus_abi::blob::management::MANAGEMENT;
 use tactus_abi::blob::pci::{PciFunction, PciHost};
 use tactus_abi::blob::warm::WarmRange;
 use tactus_abi::blob::{
@@ -28,6 +29,11 @@ pub(super) fn blob(plan: &Plan, sources: &[Vec<u64>]) -> Result<Vec<u8>, blob::E
         tables.add_vm(plan, index, vm, sources);
     }
     tables.add_pci(plan);
+    if plan.parts & MANAGEMENT != 0 {
+        let sets = plan.vms.iter().map(|vm| &vm.manages);
+        let bits = |managed: &Vec<usize>| managed.iter().fold(0, |set, vm| set | 1 << vm);
+        tables.managed.extend(sets.map(bits));
+    }
     for hart in 0..plan.harts {
         tables.harts.push(Hart {
             id: plan.profile.harts.first_id + u64::from(hart),
@@ -77,6 +83,8 @@ struct Tables {
     /// One, where VMs have functions.
     pci_host: Vec<PciHost>,
     pci_functions: Vec<PciFunction>,
+    /// For each VM those that it manages, where one manages any.
+    managed: Vec<u64>,
 }
 
 impl Tables {
@@ -234,6 +242,7 @@ impl Tables {
             of(&self.warm_ranges),
             of(&self.pci_host),
             of(&self.pci_functions),
+            of(&self.managed),
         ]
         .concat()
     }

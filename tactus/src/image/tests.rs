@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use std::sync::LazyLock;
 use tactus_abi::bitstream::REGION_BYTES;
+use tactus_abi::blob::management::MANAGEMENT;
 use tactus_abi::blob::warm::WarmRange;
 use tactus_abi::blob::{
     Blob, ChannelEnd, Class, Error, Header, Migration, NONE, OnFault, RealTimePolicy, Vcpu, Vm,
@@ -14,8 +15,9 @@ use zerocopy::IntoBytes;
 
 use super::{Image, blob};
 use crate::check::tests::{
-    allocated_image, calls_image, guaranteed_image, migrating_image, pci_hosts_image,
-    reserved_image, rich_image, shared_image, spare_uart_image, unseparated_image, warm_image,
+    allocated_image, calls_image, guaranteed_image, managed_image, migrating_image,
+    pci_hosts_image, reserved_image, rich_image, shared_image, spare_uart_image, unseparated_image,
+    warm_image,
 };
 use crate::plan::{ConsoleLine, Plan};
 use crate::testing::{assert_isolated, devicetree_source, each_file, try_blob};
@@ -682,4 +684,44 @@ fn calls_come_through_the_blob() {
         let too_deep = Err(Error::Table("calls within calls too deep"));
         assert_eq!(with(&|ends| ends[3].call_ticks = 1), too_deep);
     });
+}
+
+/// The VMs that each VM manages come through the blob; a hypervisor refuses those that do not exist, and the VM itself.
+#[test]
+fn managed_vms_come_through_the_blob() {
+    let (image, plan) = managed_image();
+    let source = devicetree_of(&plan, 0);
+    assert!(source.contains("managed {"), "{source}");
+    assert!(source.contains("tactus,vms = <0x1 0x2>"), "{source}");
+    let names = "tactus,vm-names = \"second\", \"last\"";
+    assert!(source.contains(names), "{source}");
+    assert!(!devicetree_of(&plan, 2).contains("managed {"));
+    let bytes = &image.bytes[blob_at(&plan)..];
+    let whole = blob::aligned(bytes);
+    let parsed = Blob::parse(&whole).expect("a blob");
+    assert_eq!(parsed.header.parts, MANAGEMENT);
+    assert_eq!(parsed.managed(), [0b110, 0b100, 0]);
+    let length = parsed.header.length as usize;
+    // The table is the last one.
+    let table = length - 3 * size_of::<u64>();
+    let with = |number: usize, set: u64, length: usize| {
+        let mut bytes = bytes[..length].to_vec();
+        let at = table + number * size_of::<u64>();
+        if let Some(place) = bytes.get_mut(at..at + 8) {
+            place.copy_from_slice(&set.to_le_bytes());
+        }
+        let at = std::mem::offset_of!(Header, length);
+        bytes[at..at + 4].copy_from_slice(&(length as u32).to_le_bytes());
+        let at = std::mem::offset_of!(Header, crc32);
+        let crc32 = checksum(&bytes);
+        bytes[at..at + 4].copy_from_slice(&crc32.to_le_bytes());
+        let aligned = blob::aligned(&bytes);
+        Blob::parse(&aligned).map(|blob| blob.managed()[number])
+    };
+    assert_eq!(with(2, 0b011, length), Ok(0b011));
+    let refused = Err(Error::Table("the managed VMs out of range"));
+    for (number, set) in [(0, 0b001), (2, 0b100), (1, 0b1000), (1, 1 << 63)] {
+        assert_eq!(with(number, set, length), refused, "{number} {set:#b}");
+    }
+    assert_eq!(with(2, 0, length - 8), Err(Error::Truncated));
 }

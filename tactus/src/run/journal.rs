@@ -120,9 +120,12 @@ impl VmJournal {
     /// Whether it ended by a fault or as failed, or a check of its own did not hold.
     pub fn failed(&self) -> bool {
         !self.failed.is_empty()
-            || self
-                .off
-                .is_some_and(|off| off.reason != OffReason::Shutdown)
+            || self.off.is_some_and(|off| {
+                !matches!(
+                    off.reason,
+                    OffReason::Shutdown | OffReason::Stopped | OffReason::Held
+                )
+            })
     }
 }
 

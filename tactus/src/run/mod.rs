@@ -515,7 +515,11 @@ fn suites(outcome: &Outcome) -> Vec<Suite> {
                     })
                 }
                 State::NotStarted | State::Loading => Ended::Skipped(state.to_string()),
-                State::Running | State::Waiting | State::ShutDown => Ended::Passed,
+                State::Running
+                | State::Waiting
+                | State::ShutDown
+                | State::Stopped
+                | State::Held => Ended::Passed,
             };
             let cases = passed
                 .chain(failed)

@@ -139,6 +139,10 @@ pub enum OffReason {
     Fault,
     /// It could not be started.
     Refused,
+    /// The VM that manages it has stopped it.
+    Stopped,
+    /// The VM that manages it loads another image into it.
+    Held,
 }
 
 /// What the hypervisor reports. Times are in ticks of the `time` CSR.
@@ -404,6 +408,8 @@ pub fn parse_log(text: &str) -> Result<LogRecord, Malformed> {
                 "fail" => OffReason::Fail,
                 "fault" => OffReason::Fault,
                 "refused" => OffReason::Refused,
+                "stop" => OffReason::Stopped,
+                "hold" => OffReason::Held,
                 other => return Err(fields.bad("reason", other)),
             },
             code: fields.number("code")?,

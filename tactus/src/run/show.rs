@@ -289,6 +289,8 @@ fn in_words(record: &LogRecord, journal: &Journal) -> Option<String> {
             OffReason::Fail => format!("{}: {vm} ended as failed, code {code}", at(time)),
             OffReason::Fault => format!("{}: {vm} is off after a fault", at(time)),
             OffReason::Refused => format!("{}: {vm} is refused", at(time)),
+            OffReason::Stopped => format!("{}: {vm} was stopped by its manager", at(time)),
+            OffReason::Held => format!("{}: {vm} is held for another image", at(time)),
         },
         LogRecord::RefusedDma {
             vm,

@@ -34,6 +34,10 @@ pub enum State {
     Faulted,
     /// The hypervisor refused to start it.
     Refused,
+    /// The VM that manages it has stopped it.
+    Stopped,
+    /// The VM that manages it loads another image into it.
+    Held,
 }
 
 impl State {
@@ -48,6 +52,8 @@ impl State {
             Self::Failed { .. } => "failed",
             Self::Faulted => "faulted",
             Self::Refused => "refused",
+            Self::Stopped => "stopped",
+            Self::Held => "held",
         }
     }
 }
@@ -63,6 +69,8 @@ impl fmt::Display for State {
             Self::Failed { code } => write!(f, "failed (code {code})"),
             Self::Faulted => f.write_str("stopped by a fault"),
             Self::Refused => f.write_str("not started: refused"),
+            Self::Stopped => f.write_str("stopped by its manager"),
+            Self::Held => f.write_str("held for another image"),
         }
     }
 }
@@ -87,6 +95,8 @@ impl VmJournal {
                 OffReason::Fail => State::Failed { code: off.code },
                 OffReason::Fault => State::Faulted,
                 OffReason::Refused => State::Refused,
+                OffReason::Stopped => State::Stopped,
+                OffReason::Held => State::Held,
             };
         }
         match (self.presence, self.started) {
