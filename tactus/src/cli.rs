@@ -16,8 +16,8 @@ use crate::run::ends::Files;
 use crate::run::functions::{Card, Disk, Functions};
 use crate::run::show::Shown;
 use crate::{
-    attack, bench, boot, check, collect, faults, image, man, new, report, run, sweep, timed_io,
-    warm,
+    attack, bench, boot, check, collect, ctl, faults, image, man, new, report, run, sweep,
+    timed_io, warm,
 };
 
 /// What the process's exit codes mean; printed by `--help`.
@@ -51,10 +51,10 @@ pub enum Command {
     Build(BuildArguments),
     /// Build a system and boot it
     #[command(after_help = run::EXIT_CODES)]
-    Run(RunArguments),
+    Run(Box<RunArguments>),
     /// Boot any software on the virtual board: firmware, kernels, bare programs, test suites
     #[command(after_help = boot::EXIT_CODES)]
-    Boot(BootArguments),
+    Boot(Box<BootArguments>),
     /// Run an experiment and compare it with the published figures
     #[command(after_help = bench::EXIT_CODES)]
     Bench(BenchArguments),
@@ -74,6 +74,9 @@ pub enum Command {
     /// Make a report's HTML page again, or one that compares two reports
     #[command(after_help = EXIT_CODES)]
     Report(ReportArguments),
+    /// Talk to the VM of a run that manages others: start, stop and restart them, load other images, show a page
+    #[command(after_help = ctl::EXIT_CODES)]
+    Ctl(CtlArguments),
     /// Build everything that the other commands need, into one directory for --artifacts
     #[command(after_help = EXIT_CODES)]
     Artifacts(CollectArguments),
@@ -344,6 +347,9 @@ pub struct RunArguments {
     /// Connect the terminal to this VM's console; Ctrl-] ends the run
     #[arg(long, value_name = "VM")]
     pub console: Option<String>,
+    /// Offer this VM's console to programs at a socket, such as manager=tactus.sock for `tactus ctl`
+    #[arg(long, value_name = "VM=PATH", value_parser = ConsoleSocket::from_text, conflicts_with = "console")]
+    pub console_socket: Option<ConsoleSocket>,
     /// End as soon as this VM is off
     #[arg(long, value_name = "VM")]
     pub until: Option<String>,
@@ -402,6 +408,27 @@ impl Wire {
     }
 }
 
+/// A VM's console, and the socket of the host where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConsoleSocket {
+    /// The VM.
+    pub vm: String,
+    /// The socket.
+    pub path: PathBuf,
+}
+
+impl ConsoleSocket {
+    fn from_text(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((vm, path)) if !vm.is_empty() && !path.is_empty() => Ok(Self {
+                vm: vm.to_owned(),
+                path: path.into(),
+            }),
+            _ => Err("say VM=PATH, such as manager=tactus.sock".to_owned()),
+        }
+    }
+}
+
 impl RunArguments {
     /// How much is shown while it runs.
     pub fn shown(&self) -> Shown {
@@ -411,6 +438,65 @@ impl RunArguments {
             (false, false) => Shown::Lines,
         }
     }
+}
+
+/// Arguments of `tactus ctl`.
+#[derive(Debug, Args)]
+pub struct CtlArguments {
+    /// The socket of the manager's console: `tactus run FILE --console-socket VM=PATH` makes it
+    #[arg(long, value_name = "PATH", default_value = "tactus.sock")]
+    pub socket: PathBuf,
+    /// What to do
+    #[command(subcommand)]
+    pub command: CtlCommand,
+}
+
+/// What `tactus ctl` does.
+#[derive(Debug, Subcommand)]
+pub enum CtlCommand {
+    /// Tell of all VMs that are managed
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Tell of a VM
+    Status {
+        /// The VM
+        vm: String,
+    },
+    /// End a VM, and wait until it is off
+    Stop {
+        /// The VM
+        vm: String,
+    },
+    /// Start a VM that is off, with its own image
+    Start {
+        /// The VM
+        vm: String,
+    },
+    /// End a VM, if it is not off, and start it with its own image
+    Restart {
+        /// The VM
+        vm: String,
+    },
+    /// Load another image into a VM that is off, and start it
+    Load {
+        /// The VM
+        vm: String,
+        /// The image: a file, or @ and the name of an artifact
+        #[arg(value_name = "FILE")]
+        image: String,
+        /// Do not start it
+        #[arg(long)]
+        hold: bool,
+    },
+    /// Serve a page with the VMs, live, to browsers of this machine, and print its address
+    Page {
+        /// The port; 0: any
+        #[arg(long, value_name = "PORT", default_value_t = 0)]
+        port: u16,
+    },
 }
 
 /// What drives the consoles in `tactus run`.
@@ -1047,6 +1133,7 @@ pub fn main() -> ExitCode {
         Command::Faults(arguments) => faults::command(&arguments),
         Command::Warm(arguments) => warm::command(&arguments),
         Command::Report(arguments) => report::command::command(&arguments),
+        Command::Ctl(arguments) => ctl::command(&arguments),
         Command::Artifacts(arguments) => collect::command(&arguments),
         Command::TimedIo(arguments) => timed_io::command(&arguments),
         Command::New(arguments) => new::command(&arguments),

@@ -16,6 +16,7 @@ pub mod cli;
 pub mod collect;
 pub mod columns;
 pub mod config;
+pub mod ctl;
 pub mod devicetree;
 pub mod evidence;
 pub mod fabric;

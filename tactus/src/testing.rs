@@ -516,6 +516,15 @@ pub fn try_timed_io(text: &str) {
     }
 }
 
+/// Takes bytes as what a browser sends to the page of `tactus ctl`: a request is answered, and changes something only
+/// with the page's own field.
+///
+/// # Panics
+/// That does not hold.
+pub fn try_http(bytes: &[u8]) {
+    crate::ctl::page::try_any(bytes);
+}
+
 /// What must hold for any text as the ends of a network device's cable: it is refused in a line of words, or names
 /// ports that exist, each of the host's once.
 ///

@@ -1,9 +1,15 @@
 //! VMs that manage others at run time.
 
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
 use tactus::run::script::Script;
 use tactus::run::state::State;
 
-use crate::harness::{On, boot, explain, figure, in_weak_memory, on_both, once, run};
+use crate::harness::{On, boot, explain, figure, in_weak_memory, on_both, once, output, root, run};
 
 /// Each call of management does what it says, and is refused where it says so.
 fn management_calls(on: On) {
@@ -137,3 +143,218 @@ on_both!(
     a_manager_answers_lines,
 );
 in_weak_memory!(management_calls; a_hostile_manager_does_no_more_than_it_was_given);
+
+/// A run of `systems/managed.toml` on the board whose manager's console is at a socket. Dropping it ends the run.
+pub struct ManagedRun {
+    child: Child,
+    directory: tempfile::TempDir,
+}
+
+impl ManagedRun {
+    pub fn start() -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory can be made");
+        let socket = directory.path().join("socket");
+        let text = fs::File::create(directory.path().join("text")).expect("it can be made");
+        let child = Command::new(env!("CARGO_BIN_EXE_tactus"))
+            .current_dir(root())
+            .args(["run", "systems/managed.toml", "--platform", "board"])
+            .arg("--console-socket")
+            .arg(format!("manager={}", socket.display()))
+            .stdin(Stdio::null())
+            .stdout(text)
+            .spawn()
+            .expect("tactus can be run");
+        let run = Self { child, directory };
+        for _ in 0..6000 {
+            if run.socket().exists() {
+                return run;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        panic!("the socket is not made");
+    }
+
+    pub fn socket(&self) -> PathBuf {
+        self.directory.path().join("socket")
+    }
+
+    /// What the run has shown.
+    fn text(&self) -> String {
+        let text = fs::read(self.directory.path().join("text")).expect("it is there");
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// `tactus ctl` with these arguments.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tactus"));
+        command.current_dir(root());
+        command.arg("ctl").arg("--socket").arg(self.socket());
+        command.args(arguments);
+        command
+    }
+
+    #[track_caller]
+    fn ctl(&self, arguments: &[&str], code: i32) -> (String, String) {
+        let (exit, text, error) = output(self.command(arguments));
+        assert_eq!(exit, Some(code), "{arguments:?}: {text}{error}");
+        (text, error)
+    }
+
+    /// What is told of a VM.
+    #[track_caller]
+    fn vm(&self, name: &str) -> Value {
+        let (text, _) = self.ctl(&["list", "--json"], 0);
+        let vms: Value = serde_json::from_str(&text).expect("it is JSON");
+        let mut vms = vms.as_array().expect("it is a list").iter();
+        let vm = vms.find(|vm| vm["name"] == name);
+        vm.expect("the manager has it").clone()
+    }
+
+    /// Waits until a VM is in a state.
+    #[track_caller]
+    fn wait_for(&self, name: &str, state: &str) {
+        for _ in 0..600 {
+            if self.vm(name)["state"] == state {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        panic!("{name} is not {state}:\n{}", self.text());
+    }
+}
+
+impl Drop for ManagedRun {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The command drives the manager of a run: what it does is done, and what is refused is refused with the reason.
+#[test]
+fn ctl_drives_a_manager() {
+    let run = ManagedRun::start();
+    run.wait_for("crasher", "faulted");
+    let (text, _) = run.ctl(&["list"], 0);
+    let rows: Vec<&str> = text.lines().collect();
+    assert!(rows.len() == 3 && rows[0].starts_with("VM"), "{text}");
+    assert!(rows[1].starts_with("control  running"), "{text}");
+    assert!(rows[2].starts_with("crasher  faulted"), "{text}");
+    let crasher = run.vm("crasher");
+    assert_eq!(
+        (&crasher["faults"], &crasher["restarts"]),
+        (&1.into(), &0.into())
+    );
+    run.ctl(&["restart", "crasher"], 0);
+    run.wait_for("crasher", "faulted");
+    let crasher = run.vm("crasher");
+    assert_eq!(
+        (&crasher["faults"], &crasher["restarts"]),
+        (&2.into(), &1.into())
+    );
+    assert!(run.vm("control")["jobs"].as_u64() > Some(1));
+
+    let (_, error) = run.ctl(&["load", "control", "@hello"], 1);
+    assert_eq!(error, "error: VM control is running; stop it first\n");
+    let (_, error) = run.ctl(&["stop", "other"], 1);
+    assert_eq!(error, "error: no VM other is managed here\n");
+    run.ctl(&["stop", "control"], 0);
+    let (_, error) = run.ctl(&["stop", "control"], 1);
+    assert_eq!(error, "error: VM control is off already\n");
+    let large = run.directory.path().join("large");
+    fs::write(&large, vec![1; 4 << 20]).expect("it can be written");
+    let large = large.display().to_string();
+    let (_, error) = run.ctl(&["load", "control", &large], 1);
+    let wanted = "is not in the memory of VM control, 0x80000000 to 0x803fffff\n";
+    assert!(error.ends_with(wanted), "{error}");
+    // Nothing was changed.
+    assert_eq!(run.vm("control")["state"], "off");
+    let (text, _) = run.ctl(&["load", "control", "@hello"], 0);
+    assert!(
+        text.starts_with("VM control: ELF is loaded and started"),
+        "{text}"
+    );
+    run.wait_for("control", "off");
+    let text = run.text();
+    assert!(
+        text.contains("Hello from vCPU 0, boot arguments \"role=beat\"."),
+        "{text}"
+    );
+    run.ctl(&["load", "control", "--hold", "@hello"], 0);
+    assert_eq!(run.vm("control")["state"], "held");
+    run.ctl(&["start", "control"], 0);
+    run.wait_for("control", "running");
+    run.ctl(&["load", "control", "systems/none.elf"], 2);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tactus"));
+    let (exit, _, error) = output(command.args(["ctl", "--socket", "none.sock", "list"]));
+    assert_eq!(exit, Some(2), "{error}");
+    assert!(error.contains("none.sock cannot be reached"), "{error}");
+}
+
+/// A page of the manager's VMs, until it is dropped.
+pub struct ManagersPage {
+    child: Child,
+    pub address: String,
+}
+
+impl ManagersPage {
+    pub fn serve(run: &ManagedRun) -> Self {
+        let mut child = run
+            .command(&["page"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("tactus can be run");
+        let stdout = child.stdout.take().expect("it is piped");
+        let mut address = String::new();
+        BufReader::new(stdout)
+            .read_line(&mut address)
+            .expect("it is text");
+        Self {
+            child,
+            address: address.trim().to_owned(),
+        }
+    }
+}
+
+impl Drop for ManagersPage {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The page is for this machine's browsers, and only the page's own script changes something.
+#[test]
+fn the_page_answers_its_own_script_only() {
+    let run = ManagedRun::start();
+    run.wait_for("crasher", "faulted");
+    let page = ManagersPage::serve(&run);
+    let host = page
+        .address
+        .trim_start_matches("http://")
+        .trim_end_matches('/');
+    let ask = |head: &str| {
+        let mut stream = std::net::TcpStream::connect(host).expect("it listens");
+        let head = format!("{head}\r\nConnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).expect("it reads");
+        std::io::read_to_string(stream).expect("it answers")
+    };
+    let restart = "POST /vms/crasher/restart HTTP/1.1";
+    assert!(ask("GET /vms HTTP/1.1\r\nHost: rebound.example").starts_with("HTTP/1.1 403 "));
+    assert!(ask(&format!("{restart}\r\nHost: {host}")).starts_with("HTTP/1.1 403 "));
+    let vms = ask(&format!("GET /vms HTTP/1.1\r\nHost: {host}"));
+    assert!(
+        vms.starts_with("HTTP/1.1 200 ") && vms.contains("\"restarts\":0"),
+        "{vms}"
+    );
+    let done = ask(&format!("{restart}\r\nHost: {host}\r\nX-Tactus: 1"));
+    assert!(done.starts_with("HTTP/1.1 200 "), "{done}");
+    let refused = ask(&format!(
+        "POST /vms/other/stop HTTP/1.1\r\nHost: {host}\r\nX-Tactus: 1"
+    ));
+    assert!(refused.starts_with("HTTP/1.1 409 "), "{refused}");
+    assert!(
+        refused.ends_with("{\"error\":\"no VM other is managed here\"}"),
+        "{refused}"
+    );
+}

@@ -27,6 +27,7 @@ use tactus::run::session::{Outcome, Plan, Session, Unwatched};
 use crate::campaign::channel_campaign;
 use crate::harness::player::{self, From::Log, From::Vm, Then, framed, player};
 use crate::harness::{On, STUCK, root};
+use crate::management::{ManagedRun, ManagersPage};
 
 /// The folder of the Node.js packages of `make setup`.
 const MODULES: &str = "build/setup/page/node_modules";
@@ -282,6 +283,15 @@ fn the_page_works_in_a_browser() {
     assert!(whole == again, "the page is made again as it was");
     tactus(&["report", &text("fast"), &text("timed")]);
     check(&browser, "check.mjs", directory.path());
+}
+
+/// The page of a manager shows its VMs as they are, and its buttons do what they say.
+#[test]
+fn the_page_of_a_manager_works_in_a_browser() {
+    let Some(browser) = browser() else { return };
+    let run = ManagedRun::start();
+    let page = ManagersPage::serve(&run);
+    check(&browser, "manager.mjs", Path::new(&page.address));
 }
 
 /// The live page of a made-up campaign, whose texts are hostile: so many of 2,000 runs are done. Gives the page that a

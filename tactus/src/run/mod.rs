@@ -19,11 +19,12 @@ use tempfile::NamedTempFile;
 use crate::artifacts::{Artifacts, Missing};
 use crate::boot;
 use crate::check;
-use crate::cli::{self, RunArguments, ScriptArguments, ScriptStep};
+use crate::cli::{self, ConsoleSocket, RunArguments, ScriptArguments, ScriptStep};
 use crate::config::Config;
 use crate::illegal;
 use crate::image::{self, Image};
 use crate::junit::{self, Case, Ended, Suite};
+use crate::problem::io_reason;
 use crate::report;
 use crate::report::page::About;
 use crate::tiles;
@@ -35,6 +36,7 @@ use board::{Marker, Options};
 use console::Framer;
 use heartbeat::Heartbeat;
 use machine::{Launch, Platform};
+use offer::{Offer, Offered};
 use ports::Ports;
 use qemu::QEMU;
 use script::{Action, Script, Step, Typed};
@@ -52,6 +54,7 @@ pub(crate) mod heartbeat;
 pub mod journal;
 pub mod kept;
 pub mod machine;
+mod offer;
 pub mod ports;
 pub mod pulses;
 pub mod qemu;
@@ -310,6 +313,10 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
         .map(|name| plan.vm_index(name))
         .transpose()?;
     plan.script = script(&arguments.script, &plan.vms, attach)?;
+    let mut offer = match &arguments.console_socket {
+        Some(socket) => Some(offer(socket, &plan)?),
+        None => None,
+    };
     let keys = io::stdin().is_terminal();
     if let (Some(vm), None, false) = (attach, &plan.script, keys) {
         let feed = attach::feed().into_diagnostic()?;
@@ -339,7 +346,18 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
             let heartbeat = Heartbeat::new(progress.clone(), virtual_time);
             let mut show = Show::new(&vms, arguments.shown(), progress.clone(), stop)
                 .with_heartbeat(heartbeat);
-            session.finish(&mut show)
+            match &mut offer {
+                None => session.finish(&mut show),
+                Some(offer) => {
+                    if let Some(input) = session.take_input() {
+                        offer.serve(input);
+                    }
+                    session.finish(&mut Offered {
+                        watcher: &mut show,
+                        offer,
+                    })
+                }
+            }
         }
         Some(vm) => {
             progress.finish_and_clear();
@@ -416,6 +434,20 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
         _ => {}
     }
     Ok(outcome.exit_code())
+}
+
+/// The socket at which the arguments offer a VM's console.
+fn offer(socket: &ConsoleSocket, plan: &Plan) -> miette::Result<Offer> {
+    let vm = plan.vm_index(&socket.vm)?;
+    if plan.script.is_some() {
+        return Err(miette!(
+            help = "leave out one of the two",
+            "a script drives the consoles, and programs at --console-socket would"
+        ));
+    }
+    let path = &socket.path;
+    let offer = Offer::open(vm, path);
+    offer.map_err(|error| miette!("{}: {}", path.display(), io_reason(&error)))
 }
 
 /// The script that the arguments want. `console`: the VM of `--console`.

@@ -1,0 +1,183 @@
+//! `tactus ctl`: talks to a VM of a run that manages others, over its console at a socket.
+
+pub mod http;
+pub mod link;
+pub(crate) mod page;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+use tactus_management::Request;
+
+use crate::artifacts::Artifacts;
+use crate::cli::{CtlArguments, CtlCommand};
+use crate::guest_image::GuestImage;
+use crate::problem::io_reason;
+use crate::run::visible::visible;
+use link::{Failure, Link, Vm};
+
+/// What the process's exit codes mean; printed by `--help`.
+pub const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  1  the manager refuses
+  2  wrong usage, or no manager answers";
+
+/// Carries the command out; the exit code is as `--help` says.
+pub fn command(arguments: &CtlArguments) -> ExitCode {
+    let link = Link::open(&arguments.socket);
+    let done = link.and_then(|link| carry_out(link, &arguments.command));
+    match done {
+        Ok(text) => {
+            // A closed stdout wants no text.
+            let _ = std::io::stdout().write_all(text.as_bytes());
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            eprintln!("error: {}", visible(&failure.to_string()));
+            match failure {
+                Failure::Refused(_) => ExitCode::FAILURE,
+                Failure::Late | Failure::Link(_) => ExitCode::from(2),
+            }
+        }
+    }
+}
+
+/// What is printed then.
+fn carry_out(mut link: Link, command: &CtlCommand) -> Result<String, Failure> {
+    let request = match command {
+        CtlCommand::List { json: true } => {
+            let vms = link.list()?;
+            return Ok(format!("{:#}\n", vms_json(&vms)));
+        }
+        CtlCommand::List { json: false } => {
+            return Ok(table(&link.list()?));
+        }
+        CtlCommand::Load { vm, image, hold } => {
+            let parsed = read_image(image).map_err(Failure::Link)?;
+            let progress = crate::run::show::progress("loading");
+            let whole: usize = parsed.segments.iter().map(|part| part.bytes.len()).sum();
+            let mut sent = 0;
+            let loaded = link.load(vm, &parsed, !hold, |bytes| {
+                sent += bytes;
+                progress.set_message(format!("loading {sent} of {whole} bytes"));
+            });
+            progress.finish_and_clear();
+            loaded?;
+            let what = if *hold { "held" } else { "started" };
+            return Ok(format!(
+                "VM {vm}: {} is loaded and {what}, entry {:#x}\n",
+                parsed.format, parsed.entry
+            ));
+        }
+        CtlCommand::Page { port } => {
+            return page::serve(link, *port).map_err(Failure::Link);
+        }
+        CtlCommand::Status { vm } => Request::Status(vm),
+        CtlCommand::Stop { vm } => Request::Stop(vm),
+        CtlCommand::Start { vm } => Request::Start(vm),
+        CtlCommand::Restart { vm } => Request::Restart(vm),
+    };
+    let vms = link.request(&request)?;
+    Ok(if vms.is_empty() {
+        String::new()
+    } else {
+        table(&vms)
+    })
+}
+
+/// Reads an image: a file, or `@` and an artifact's name.
+fn read_image(name: &str) -> Result<GuestImage, String> {
+    let path = match name.strip_prefix('@') {
+        Some(artifact) => {
+            let file = Artifacts::chosen().file(artifact);
+            file.map_err(|missing| format!("{}: {}", missing.reason, missing.cure))?
+        }
+        None => Path::new(name).to_owned(),
+    };
+    let bytes = std::fs::read(&path);
+    let bytes = bytes.map_err(|error| format!("{name} cannot be read: {}", io_reason(&error)))?;
+    GuestImage::parse(&bytes).map_err(|unfit| format!("{name} {unfit}; {}", unfit.cure(&path)))
+}
+
+/// Ticks as seconds.
+fn seconds(vm: &Vm, ticks: u64) -> f64 {
+    ticks as f64 / vm.report.hz.max(1) as f64
+}
+
+/// What is told of VMs, for people.
+fn table(vms: &[Vm]) -> String {
+    let heading = [
+        "VM",
+        "state",
+        "ran",
+        "faults",
+        "restarts",
+        "jobs",
+        "missed",
+        "latest",
+        "longest wait",
+    ];
+    let mut rows = vec![heading.map(str::to_owned)];
+    for vm in vms {
+        let report = &vm.report;
+        let of_jobs = |text: String| match report.jobs {
+            0 => "-".to_owned(),
+            _ => text,
+        };
+        let microseconds = |ticks| format!("{:.1} us", seconds(vm, ticks) * 1e6);
+        rows.push([
+            visible(&vm.name),
+            report.state.name().to_owned(),
+            format!("{:.3} s", seconds(vm, report.run_time)),
+            report.faults.to_string(),
+            report.restarts.to_string(),
+            of_jobs(report.jobs.to_string()),
+            of_jobs(report.missed.to_string()),
+            of_jobs(microseconds(report.late_max)),
+            of_jobs(microseconds(report.interference_max)),
+        ]);
+    }
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let widths: Vec<usize> = (0..heading.len()).filter_map(width).collect();
+    let mut text = String::new();
+    for row in &rows {
+        for (index, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            // Names to the left, figures to the right.
+            text += &match index {
+                0 => format!("{cell:<width$}"),
+                1 => format!("  {cell:<width$}"),
+                _ => format!("  {cell:>width$}"),
+            };
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// What is told of VMs, for programs.
+fn vms_json(vms: &[Vm]) -> Value {
+    let vms = vms.iter().map(|vm| {
+        let report = &vm.report;
+        json!({
+            "name": vm.name,
+            "state": report.state.name(),
+            "cause": report.cause,
+            "time_s": seconds(vm, report.time),
+            "run_time_s": seconds(vm, report.run_time),
+            "running": report.running,
+            "faults": report.faults,
+            "restarts": report.restarts,
+            "memory": report.memory,
+            "memory_size": report.memory_size,
+            "jobs": report.jobs,
+            "overruns": report.overruns,
+            "missed": report.missed,
+            "late_max_us": seconds(vm, report.late_max) * 1e6,
+            "interference_max_us": seconds(vm, report.interference_max) * 1e6,
+        })
+    });
+    Value::Array(vms.collect())
+}
