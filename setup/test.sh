@@ -128,7 +128,8 @@ interleavings() {
 # The hypervisor with its own checks (protocols H1, T1, V1) compiled in. Cargo keeps both builds.
 checked_hypervisor() {
     CARGO_PROFILE_EMBEDDED_DEBUG_ASSERTIONS=true \
-        cargo test --quiet --locked -p tactus --test suite -- release::board:: calls::board:: hostile::harts_may_take_turns
+        cargo test --quiet --locked -p tactus --test suite -- release::board:: calls::board:: management::board:: \
+        hostile::harts_may_take_turns
 }
 
 # The packages that `cargo test` tests, as Cargo.toml names them, without the board.
