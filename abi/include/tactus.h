@@ -30,6 +30,7 @@
 #define TACTUS_VM_WRITE 20
 #define TACTUS_VM_START 21
 #define TACTUS_VM_COUNTERS 22
+#define TACTUS_VM_CONSOLE 23
 
 /* Errors of the SBI (specification, chapter "Binary Encoding"). */
 #define TACTUS_FAILED -1

@@ -26,9 +26,20 @@ pub const VM_START: usize = 21;
 /// guest-physical `address`; the value is the size of the whole. `INVALID_ADDRESS`: not within the caller's memory, or
 /// not a multiple of 8.
 pub const VM_COUNTERS: usize = 22;
+/// `vm_console(vm, position, address, length) -> copied`: copies what a VM has written to its console, from byte
+/// `position` of all that it has written since the system booted, to the guest-physical `address`: at most
+/// [`CONSOLE_MAX`] bytes, and up to the end of the page. The value tells how many; 0: there are no more yet. The last
+/// [`CONSOLE_KEPT`] bytes are kept. [`BAD_RANGE_ERROR`](crate::hypercall::BAD_RANGE_ERROR): `position` is not among
+/// them, nor the next; the value is the first that is. `INVALID_ADDRESS`: not all of `length` bytes are in the caller's
+/// memory.
+pub const VM_CONSOLE: usize = 23;
 
 /// Most bytes that one [`VM_WRITE`] takes: the hypervisor looks for interrupts after each call.
 pub const WRITE_MAX: u64 = 512;
+/// Most bytes that one [`VM_CONSOLE`] copies.
+pub const CONSOLE_MAX: usize = 64;
+/// Bytes of a console that are kept.
+pub const CONSOLE_KEPT: usize = 2048;
 /// State of a VM in [`VM_STATUS`](crate::hypercall::VM_STATUS)'s value: stopped, its memory cleared by [`VM_LOAD`],
 /// written by [`VM_WRITE`] until [`VM_START`]. As off for everything else:
 /// [`VM_RESTART`](crate::hypercall::VM_RESTART) loads its own image.

@@ -88,6 +88,7 @@ fn numbers_agree() {
         ("VM_WRITE", management::VM_WRITE as i128),
         ("VM_START", management::VM_START as i128),
         ("VM_COUNTERS", management::VM_COUNTERS as i128),
+        ("VM_CONSOLE", management::VM_CONSOLE as i128),
         ("CALL_BASE", map::CALL_BASE.into()),
         // SBI specification 2.0, chapter "Binary Encoding".
         ("FAILED", -1),

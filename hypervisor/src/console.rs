@@ -301,3 +301,23 @@ pub fn log(line: &[u8]) {
 pub fn take_lost() -> u32 {
     core::mem::take(&mut CONSOLE.lock().lost)
 }
+
+/// Copies what a stream has written, sent or not, from byte `position` of all on; how many.
+///
+/// # Errors
+/// What is kept does not include it, nor is it the next; the first byte that is kept.
+#[cfg(feature = "management")]
+pub fn recall(stream: u8, position: u64, to: &mut [u8]) -> Result<usize, u64> {
+    const { assert!(BUFFER == tactus_abi::management::CONSOLE_KEPT) };
+    let console = CONSOLE.lock();
+    let (written, bytes) = console.buffers[usize::from(stream)].pushed();
+    let end = u64::from(written);
+    let first = end.saturating_sub(BUFFER as u64);
+    if !(first..=end).contains(&position) {
+        return Err(first);
+    }
+    for (byte, at) in to.iter_mut().zip(position..end) {
+        *byte = bytes[at as usize % BUFFER];
+    }
+    Ok(to.len().min((end - position) as usize))
+}

@@ -1,4 +1,5 @@
-//! VMs that manage others: they stop them, load other images into them, start them and read their counters.
+//! VMs that manage others: they stop them, load other images into them, start them and read their counters and
+//! consoles.
 //!
 //! A manager has its calls and nothing else: it reaches no memory of a VM but that of one that is *held*, stopped and
 //! without anything of an earlier life in it. Each call is a piece of bounded length in the manager's time. A managed
@@ -8,18 +9,26 @@
 
 use crate::arch::memory;
 use crate::call::{SbiError, SbiResult};
+use crate::console;
 use crate::hart::context::HartCtx;
 use crate::system::system;
 use crate::vm::vcpu::State;
 use crate::vm::{Vcpu, Vm};
 use tactus_abi::blob::Region;
+use tactus_abi::hypercall;
 use tactus_abi::management::{
-    HELD, VM_COUNTERS, VM_LOAD, VM_START, VM_STOP, VM_WRITE, VmCounters, WRITE_MAX,
+    CONSOLE_MAX, HELD, VM_CONSOLE, VM_COUNTERS, VM_LOAD, VM_START, VM_STOP, VM_WRITE, VmCounters,
+    WRITE_MAX,
 };
 use tactus_abi::map::PAGE_SIZE;
 use tactus_policy::record::Figure;
 
-/// Serves a call of a manager, or another one that does not exist.
+/// The functions of managers: from the first
+pub const FIRST: usize = VM_STOP;
+/// ... to the last.
+pub const LAST: usize = VM_CONSOLE;
+
+/// Serves a call of a manager: one of these functions.
 pub fn call(
     cx: &mut HartCtx,
     vcpu: &'static Vcpu,
@@ -27,9 +36,6 @@ pub fn call(
     arguments: [u64; 6],
 ) -> SbiResult {
     let [vm, a1, a2, a3, ..] = arguments;
-    if !(VM_STOP..=VM_COUNTERS).contains(&function) {
-        return Err(SbiError::NOT_SUPPORTED);
-    }
     let other = usize::try_from(vm)
         .ok()
         .and_then(|index| system().vms.get(index))
@@ -42,7 +48,8 @@ pub fn call(
         VM_LOAD => other.load(),
         VM_WRITE => write(vcpu.vm, other, a1, a2, a3),
         VM_START => other.start_held(a1),
-        _ => count(vcpu.vm, other, a1, a2),
+        VM_COUNTERS => count(vcpu.vm, other, a1, a2),
+        _ => read_console(vcpu.vm, other, a1, a2, a3),
     }
 }
 
@@ -120,4 +127,25 @@ fn count(manager: &Vm, other: &Vm, address: u64, length: u64) -> SbiResult {
         }
     }
     Ok(size)
+}
+
+/// Copies what a VM has written to its console to its manager's memory: [`VM_CONSOLE`].
+fn read_console(manager: &Vm, other: &Vm, position: u64, address: u64, length: u64) -> SbiResult {
+    let to = manager.memory_at(address, length);
+    let to = to.ok_or(SbiError::INVALID_ADDRESS)?;
+    let most = length.min(PAGE_SIZE - to % PAGE_SIZE) as usize;
+    // Not to the manager's memory: other VMs wait for the console meanwhile.
+    let mut bytes = [0; CONSOLE_MAX];
+    let bytes = &mut bytes[..most.min(CONSOLE_MAX)];
+    match console::recall(other.stream(), position, bytes) {
+        Ok(count) => {
+            // Safety: `memory_at` has found so much of it in the manager's memory, up to the end of the page.
+            unsafe { memory::copy_shared(bytes.as_ptr() as u64, to, count as u64) };
+            Ok(count as u64)
+        }
+        Err(first) => Err(SbiError {
+            code: hypercall::BAD_RANGE_ERROR,
+            value: first,
+        }),
+    }
 }

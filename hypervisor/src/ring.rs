@@ -77,6 +77,11 @@ impl<const N: usize> Ring<N> {
     pub fn clear(&mut self) {
         self.read = self.write;
     }
+
+    /// How many bytes were pushed in all, and the bytes; byte `n` of all is at `n % N`, as long as it is kept.
+    pub const fn pushed(&self) -> (u32, &[u8; N]) {
+        (self.write, &self.bytes)
+    }
 }
 
 #[cfg(test)]
@@ -100,6 +105,15 @@ mod tests {
                 assert!(ring.is_empty());
             }
         }
+    }
+
+    #[test]
+    fn keeps_what_was_taken() {
+        let mut ring = Ring::<8>::new();
+        ring.push_all(b"abcdef");
+        while ring.pop().is_some() {}
+        ring.push_all(b"ghij");
+        assert_eq!(ring.pushed(), (10, b"ijcdefgh"));
     }
 
     #[test]

@@ -389,8 +389,7 @@ pub fn tactus(
         hypercall::CALL_SERVE if !by_memory => service::serve(cx, vcpu, a0, a1),
         hypercall::RT_YIELD if !by_memory => realtime::end_job(cx, vcpu),
         #[cfg(feature = "management")]
-        _ => management::call(cx, vcpu, function, arguments),
-        #[cfg(not(feature = "management"))]
+        management::FIRST..=management::LAST => management::call(cx, vcpu, function, arguments),
         _ => Err(SbiError::NOT_SUPPORTED),
     })
 }

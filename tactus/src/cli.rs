@@ -491,6 +491,14 @@ pub enum CtlCommand {
         #[arg(long)]
         hold: bool,
     },
+    /// Print what a VM has written to its console last
+    Console {
+        /// The VM
+        vm: String,
+        /// Go on with what it writes
+        #[arg(long)]
+        follow: bool,
+    },
     /// Serve a page with the VMs, live, to browsers of this machine, and print its address
     Page {
         /// The port; 0: any

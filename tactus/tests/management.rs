@@ -22,6 +22,7 @@ fn management_calls(on: On) {
         "counters",
         "another_image",
         "held",
+        "consoles",
         "stops",
     ];
     assert_eq!(vm("manager").passed, wanted, "{}", seen());
@@ -71,7 +72,7 @@ const LINES: [(&str, &str); 19] = [
     ("#a list", "#a ok"),
     (
         "#b fly",
-        "#b error unknown request: list, status, stop, start, restart, load, write",
+        "#b error unknown request: list, status, stop, start, restart, load, write, console",
     ),
     ("#c stop", "#c error the name of a VM is missing"),
     ("#d stop other", "#d error no VM other is managed here"),
@@ -280,6 +281,11 @@ fn ctl_drives_a_manager() {
         text.contains("Hello from vCPU 0, boot arguments \"role=beat\"."),
         "{text}"
     );
+    let (text, _) = run.ctl(&["console", "control"], 0);
+    assert!(text.starts_with("second 0\n"), "{text}");
+    assert!(text.contains("\nHello from vCPU 0"), "{text}");
+    let (_, error) = run.ctl(&["console", "other"], 1);
+    assert_eq!(error, "error: no VM other is managed here\n");
     run.ctl(&["load", "control", "--hold", "@hello"], 0);
     assert_eq!(run.vm("control")["state"], "held");
     run.ctl(&["start", "control"], 0);

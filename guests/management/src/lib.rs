@@ -10,19 +10,22 @@
 //! | `load NAME` | clears the memory of one that is off, but for its devicetree, and holds it |
 //! | `write NAME ADDRESS CRC BYTES` | writes to the memory of one that is held; `BYTES` in base64, `CRC` their CRC-32 |
 //! | `start NAME ENTRY` | starts one that is held, at that address |
+//! | `console NAME [POSITION]` | tells what one has written to its console, from that byte of all on, or what is kept |
 //!
 //! Numbers are decimal, or hexadecimal behind `0x`. A request may begin with `#TAG`, up to [`TAG_MAX`] letters and
-//! digits: then each line of its answer does. An answer is any number of [`Report`]s, and `ok`, or `error` and why. A
-//! request that gets an error has changed nothing, but for one whose error says how far it came.
+//! digits: then each line of its answer does. An answer is any number of [`Report`]s or [`Text`]s, and `ok`, or `error`
+//! and why. A request that gets an error has changed nothing, but for one whose error says how far it came.
 #![no_std]
 
 mod base64;
 mod report;
 mod request;
+mod text;
 
 pub use base64::{Encoded, decode};
 pub use report::{NotAReport, Report, State};
 pub use request::{Call, Refused, Request, TAG_MAX, parse};
+pub use text::{TEXT_MAX, Text};
 
 /// Most bytes of a request's line, without its end.
 pub const LINE_MAX: usize = 640;

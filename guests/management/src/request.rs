@@ -44,6 +44,8 @@ pub enum Request<'l> {
     },
     /// It starts with what was written.
     StartAt(&'l str, u64),
+    /// What it has written to its console: from that byte of all, or the first that is kept.
+    Console(&'l str, Option<u64>),
 }
 
 /// Why a line asks for nothing.
@@ -75,9 +77,9 @@ impl fmt::Display for Refused {
             Self::TooLong => write!(f, "a line has at most {LINE_MAX} bytes"),
             Self::NotText => f.write_str("a line is of printable ASCII"),
             Self::Tag => write!(f, "a tag is # and 1 to {TAG_MAX} letters and digits"),
-            Self::Unknown => {
-                f.write_str("unknown request: list, status, stop, start, restart, load, write")
-            }
+            Self::Unknown => f.write_str(
+                "unknown request: list, status, stop, start, restart, load, write, console",
+            ),
             Self::Missing(what) => write!(f, "{what} is missing"),
             Self::TooMany => f.write_str("more than the request takes"),
             Self::Number(what) => write!(f, "{what} is not a number"),
@@ -165,6 +167,12 @@ fn request<'l>(
             }
             Request::Write { vm, address, bytes }
         }
+        "console" => {
+            let name = needed(vm)?;
+            let position = words.next();
+            let position = position.map(|text| as_number(text, "the position"));
+            Request::Console(name, position.transpose()?)
+        }
         _ => return Err(Refused::Unknown),
     };
     match words.next() {
@@ -189,6 +197,8 @@ impl fmt::Display for Request<'_> {
                 let crc = crc32(&decoded[..length]);
                 write!(f, "write {vm} {address:#x} {crc:#x} {bytes}")
             }
+            Self::Console(vm, None) => write!(f, "console {vm}"),
+            Self::Console(vm, Some(position)) => write!(f, "console {vm} {position}"),
             Self::StartAt(vm, entry) => write!(f, "start {vm} {entry:#x}"),
         }
     }

@@ -25,6 +25,8 @@ fn requests_are_taken_apart() {
         ),
         ("restart first", Request::Restart("first")),
         ("load first", Request::Load("first")),
+        ("console first", Request::Console("first", None)),
+        ("console first 77", Request::Console("first", Some(77))),
     ] {
         if line.contains('_') {
             assert_eq!(request(line), Err(Refused::Number("the entry")), "{line}");
@@ -56,6 +58,8 @@ fn what_is_no_request_is_told_exactly() {
             "start first 0x1_0000_0000_0000_0000",
             Refused::Number("the entry"),
         ),
+        ("console", Refused::Missing("the name of a VM")),
+        ("console first all", Refused::Number("the position")),
         ("write first", Refused::Missing("the address")),
         ("write first x", Refused::Number("the address")),
         ("write first 0", Refused::Missing("the checksum")),

@@ -2,10 +2,10 @@
 
 use core::fmt::{self, Display};
 
-use tactus_guest::abi::management::VmCounters;
-use tactus_guest::management::{self, Managed, managed};
+use tactus_guest::abi::management::{CONSOLE_KEPT, CONSOLE_MAX, VmCounters};
+use tactus_guest::management::{self, Console, Managed, managed};
 use tactus_guest::{hypervisor, println, sbi::Error, time, trap};
-use tactus_management::{Refused, Report, Request, State, WRITE_MAX, decode};
+use tactus_management::{Refused, Report, Request, State, TEXT_MAX, Text, WRITE_MAX, decode};
 
 /// How often is looked whether a VM has come to a state, in a second.
 const LOOKS_HZ: u64 = 1000;
@@ -109,6 +109,7 @@ fn carry_out<'l>(tag: &Tag<'_>, request: Request<'l>) -> Result<(), Failure<'l>>
         Request::Load(name) => load(named(name)?),
         Request::Write { vm, address, bytes } => write(named(vm)?, address, bytes),
         Request::StartAt(name, entry) => start_at(named(name)?, entry),
+        Request::Console(name, position) => show_console(tag, named(name)?, position),
     }
 }
 
@@ -185,6 +186,25 @@ fn start_at(vm: Managed, entry: u64) -> Result<(), Failure<'static>> {
         Error::AlreadyStarted => Failure::State(vm, "is not held; load it first"),
         error => Failure::Call(vm, error),
     })
+}
+
+/// Tells what a VM has written from a byte on; of that, what is kept.
+fn show_console(tag: &Tag<'_>, vm: Managed, position: Option<u64>) -> Result<(), Failure<'static>> {
+    let mut position = position.unwrap_or(0);
+    let mut bytes = [0; TEXT_MAX];
+    // What the VM writes meanwhile is for the next request.
+    for _ in 0..=CONSOLE_KEPT / CONSOLE_MAX {
+        match management::vm_console(vm.number, position, &mut bytes) {
+            Ok(Console::Read(0)) => break,
+            Ok(Console::Read(count)) => {
+                println!("{tag}{}", Text::new(position, &bytes[..count]));
+                position += count as u64;
+            }
+            Ok(Console::KeptFrom(first)) => position = first,
+            Err(error) => return Err(Failure::Call(vm, error)),
+        }
+    }
+    Ok(())
 }
 
 /// Waits until a VM has come to a state.

@@ -5,7 +5,7 @@
 #![no_main]
 
 use tactus_guest::abi::hypercall::{EXTENSION, VM_RESTART, VM_STATUS};
-use tactus_guest::abi::management::{VM_COUNTERS, VM_START, VM_STOP};
+use tactus_guest::abi::management::{VM_CONSOLE, VM_COUNTERS, VM_START, VM_STOP};
 use tactus_guest::abi::map::RAM_BASE;
 use tactus_guest::sbi::call_raw;
 use tactus_guest::{devicetree, println, record, time};
@@ -70,18 +70,25 @@ fn main() {
             VM_STOP as u64 + 2,
             VM_START as u64,
             VM_COUNTERS as u64,
-            VM_COUNTERS as u64 + 1,
+            VM_CONSOLE as u64,
+            VM_CONSOLE as u64 + 1,
         ]) as usize;
         let any = random.next();
         let vm = random.one_of([0, 1, 1, 1, 2, 3, any % 40, any, u64::MAX]);
         let [a1, a2] = [random.address(), random.address()];
         let length = random.one_of([0, 1, 8, 511, 4096, 8192, any, u64::MAX]);
         let mut arguments = [vm, a1, a2, length, any, any].map(|value| value as usize);
-        if function == VM_COUNTERS {
-            arguments[2] = length as usize;
+        let to = match function {
+            VM_COUNTERS => Some(1),
+            VM_CONSOLE => Some(2),
+            _ => None,
+        };
+        if let Some(to) = to {
+            arguments[to] = a1 as usize;
+            arguments[to + 1] = length as usize;
             let buffer = (&raw const BUFFER).expose_provenance();
             let is_own = OWN.contains(&a1) || OWN.contains(&a1.wrapping_add(SIZE as u64));
-            if is_own && !(buffer..buffer + SIZE - 512).contains(&arguments[1]) {
+            if is_own && !(buffer..buffer + SIZE - 512).contains(&arguments[to]) {
                 continue;
             }
         }

@@ -10,9 +10,14 @@ use core::fmt::Debug;
 
 use tactus_guest::abi::blob::limit;
 use tactus_guest::abi::hypercall::EXTENSION;
-use tactus_guest::abi::management::{HELD, VM_COUNTERS, VM_STOP, VM_WRITE, VmCounters, WRITE_MAX};
+use tactus_guest::abi::management::{
+    CONSOLE_KEPT, CONSOLE_MAX, HELD, VM_CONSOLE, VM_COUNTERS, VM_STOP, VM_WRITE, VmCounters,
+    WRITE_MAX,
+};
 use tactus_guest::abi::map::RAM_BASE;
-use tactus_guest::management::{managed, vm_counters, vm_load, vm_start, vm_stop, vm_write};
+use tactus_guest::management::{
+    Console, managed, vm_console, vm_counters, vm_load, vm_start, vm_stop, vm_write,
+};
 use tactus_guest::sbi::{Error, call_raw};
 use tactus_guest::{hypervisor, power, println, record, time, trap};
 
@@ -139,6 +144,7 @@ fn main() {
     states();
     counters();
     another_image();
+    consoles();
     stops();
     power::off();
 }
@@ -164,7 +170,7 @@ fn authority() {
             expect(hypervisor::vm_status(vm).map(drop), Err(refused));
         }
     }
-    for function in [VM_COUNTERS + 1, VM_COUNTERS + 100, usize::MAX] {
+    for function in [VM_CONSOLE + 1, VM_CONSOLE + 100, usize::MAX] {
         expect(raw(function, [WORKER, 0, 0, 0]), Err(Error::NotSupported));
     }
     record::pass("authority");
@@ -296,6 +302,50 @@ fn another_image() {
     expect(vm_stop(WORKER), Ok(()));
     wait_for(WORKER, &[OFF]);
     record::pass("held");
+}
+
+/// What a VM has written, and no more than that.
+fn consoles() {
+    let mut text = [0; 2 * CONSOLE_KEPT];
+    let mut length = 0;
+    let mut position = 0;
+    loop {
+        let to = &mut text[length..];
+        match vm_console(WORKER, position, to).expect("it is managed") {
+            Console::Read(0) => break,
+            Console::Read(count) => {
+                assert!(count <= CONSOLE_MAX, "{count}");
+                length += count;
+                position += count as u64;
+            }
+            Console::KeptFrom(first) => {
+                assert!(first > position && length == 0, "{first}");
+                position = first;
+            }
+        }
+    }
+    let text = core::str::from_utf8(&text[..length]).expect("it is text");
+    assert!(
+        text.contains("second 0\n") && text.contains("another image\n"),
+        "{text}"
+    );
+    let mut byte = [0];
+    for beyond in [position + 1, position + 5000, u64::MAX] {
+        let kept = vm_console(WORKER, beyond, &mut byte);
+        assert!(matches!(kept, Ok(Console::KeptFrom(_))), "{kept:?}");
+    }
+    let at = byte.as_mut_ptr().expose_provenance();
+    expect(
+        raw(VM_CONSOLE, [WORKER, 0, 0, 1]),
+        Err(Error::InvalidAddress),
+    );
+    expect(
+        raw(VM_CONSOLE, [WORKER, 0, at, usize::MAX]),
+        Err(Error::InvalidAddress),
+    );
+    expect(vm_console(3, 0, &mut byte), Err(Error::Denied));
+    expect(vm_console(0, 0, &mut byte), Err(Error::Denied));
+    record::pass("consoles");
 }
 
 /// A VM that is told to stop does not run again, whatever it was about to do: among them restarts after a fault.

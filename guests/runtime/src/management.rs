@@ -1,8 +1,10 @@
 //! Calls of a VM that manages others ([`tactus_abi::management`]). Without `manages` in its description each fails with
 //! [`Error::Denied`], or [`Error::NotSupported`].
 
-use tactus_abi::hypercall::EXTENSION;
-use tactus_abi::management::{VM_COUNTERS, VM_LOAD, VM_START, VM_STOP, VM_WRITE, VmCounters};
+use tactus_abi::hypercall::{BAD_RANGE_ERROR, EXTENSION};
+use tactus_abi::management::{
+    VM_CONSOLE, VM_COUNTERS, VM_LOAD, VM_START, VM_STOP, VM_WRITE, VmCounters,
+};
 
 use crate::devicetree;
 use crate::sbi::{Error, call_raw};
@@ -100,4 +102,29 @@ pub fn vm_counters(vm: usize) -> Result<VmCounters, Error> {
     let to = (&raw mut counters).expose_provenance();
     call(VM_COUNTERS, [vm, to, size_of::<VmCounters>(), 0])?;
     Ok(counters)
+}
+
+/// Where a VM's console can be read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Console {
+    /// So many bytes were read; 0: there are no more yet.
+    Read(usize),
+    /// What was asked for is no longer kept, or not written yet: this is the first byte that is kept.
+    KeptFrom(u64),
+}
+
+/// Reads what a VM has written to its console, from a byte of all that it has written on.
+///
+/// # Errors
+///
+/// As [`vm_stop`], but for the last.
+pub fn vm_console(vm: usize, position: u64, bytes: &mut [u8]) -> Result<Console, Error> {
+    let to = bytes.as_mut_ptr().expose_provenance();
+    let arguments = [vm, position as usize, to, bytes.len(), 0, 0];
+    // SAFETY: the call writes to these bytes at most.
+    let answer = unsafe { call_raw(EXTENSION, VM_CONSOLE, arguments) };
+    match answer.error as i64 {
+        BAD_RANGE_ERROR => Ok(Console::KeptFrom(answer.value as u64)),
+        _ => answer.result().map(Console::Read),
+    }
 }

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use tactus_management::{Encoded, LINE_MAX, Report, Request, State, WRITE_MAX};
+use tactus_management::{Encoded, LINE_MAX, Report, Request, State, Text, WRITE_MAX};
 
 use crate::guest_image::GuestImage;
 use crate::problem::io_reason;
@@ -72,6 +72,13 @@ impl Vm {
     }
 }
 
+/// What an answer tells.
+#[derive(Debug, Default)]
+struct Told {
+    vms: Vec<Vm>,
+    texts: Vec<Text>,
+}
+
 /// A connection to a manager.
 #[derive(Debug)]
 pub struct Link {
@@ -121,8 +128,20 @@ impl Link {
     /// # Errors
     /// It is refused, or not answered.
     pub fn request(&mut self, request: &Request<'_>) -> Result<Vec<Vm>, Failure> {
+        Ok(self.ask(request)?.vms)
+    }
+
+    fn ask(&mut self, request: &Request<'_>) -> Result<Told, Failure> {
         let number = format!("{:x}", self.say(request)?);
         self.hear_answer(Instant::now() + REQUEST_MAX, |tag| tag == number)
+    }
+
+    /// What a VM has written to its console, in pieces: from byte `position` of all on, or what is kept.
+    ///
+    /// # Errors
+    /// It is refused, or not answered.
+    pub fn console(&mut self, vm: &str, position: Option<u64>) -> Result<Vec<Text>, Failure> {
+        Ok(self.ask(&Request::Console(vm, position))?.texts)
     }
 
     /// Makes a request; its number.
@@ -140,8 +159,8 @@ impl Link {
         &mut self,
         end: Instant,
         is_wanted: impl Fn(&str) -> bool,
-    ) -> Result<Vec<Vm>, Failure> {
-        let mut vms = Vec::new();
+    ) -> Result<Told, Failure> {
+        let mut told = Told::default();
         loop {
             let line = self.hear(end)?;
             let line = line.trim_end_matches(['\r', '\n']);
@@ -154,8 +173,11 @@ impl Link {
             }
             match answer.strip_prefix("error ") {
                 Some(reason) => return Err(Failure::Refused(reason.to_owned())),
-                None if answer == "ok" => return Ok(vms),
-                None => vms.extend(Report::parse(answer).map(Vm::of)),
+                None if answer == "ok" => return Ok(told),
+                None => {
+                    told.vms.extend(Report::parse(answer).map(Vm::of));
+                    told.texts.extend(Text::parse(answer));
+                }
             }
         }
     }

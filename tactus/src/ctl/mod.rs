@@ -7,6 +7,7 @@ pub(crate) mod page;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tactus_management::Request;
@@ -24,6 +25,9 @@ Exit codes:
   0  done
   1  the manager refuses
   2  wrong usage, or no manager answers";
+
+/// How often a console is read that is followed.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// Carries the command out; the exit code is as `--help` says.
 pub fn command(arguments: &CtlArguments) -> ExitCode {
@@ -72,6 +76,9 @@ fn carry_out(mut link: Link, command: &CtlCommand) -> Result<String, Failure> {
                 parsed.format, parsed.entry
             ));
         }
+        CtlCommand::Console { vm, follow } => {
+            return show_console(&mut link, vm, *follow);
+        }
         CtlCommand::Page { port } => {
             return page::serve(link, *port).map_err(Failure::Link);
         }
@@ -86,6 +93,51 @@ fn carry_out(mut link: Link, command: &CtlCommand) -> Result<String, Failure> {
     } else {
         table(&vms)
     })
+}
+
+/// Prints what a VM has written, and what it writes from then on if one `follows`.
+fn show_console(link: &mut Link, vm: &str, follows: bool) -> Result<String, Failure> {
+    let mut next = None;
+    let mut rest = Vec::new();
+    loop {
+        for text in link.console(vm, next)? {
+            if next.is_some_and(|next| next != text.position) {
+                rest.extend_from_slice(b"\n[what was written here is no longer kept]\n");
+            }
+            rest.extend_from_slice(text.bytes());
+            next = Some(text.position + text.bytes().len() as u64);
+        }
+        // In whole lines, so that no character is taken apart.
+        let end = match rest.iter().rposition(|byte| *byte == b'\n') {
+            Some(end) if follows => end + 1,
+            _ if follows => 0,
+            _ => rest.len(),
+        };
+        let lines: Vec<u8> = rest.drain(..end).collect();
+        let text = String::from_utf8_lossy(&lines);
+        let shown: String = text.split_inclusive('\n').map(shown).collect();
+        if !follows {
+            return Ok(shown);
+        }
+        let mut stdout = std::io::stdout();
+        if stdout
+            .write_all(shown.as_bytes())
+            .and_then(|()| stdout.flush())
+            .is_err()
+        {
+            // What read it has ended.
+            return Ok(String::new());
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    }
+}
+
+/// A line without what acts on a terminal.
+fn shown(line: &str) -> String {
+    match line.strip_suffix('\n') {
+        Some(line) => visible(line.trim_end_matches('\r')) + "\n",
+        None => visible(line),
+    }
 }
 
 /// Reads an image: a file, or `@` and an artifact's name.

@@ -1,6 +1,6 @@
 //! What holds for any bytes as a line.
 
-use tactus_management::{LINE_MAX, Report, Request, WRITE_MAX, decode, parse};
+use tactus_management::{LINE_MAX, Report, Request, Text, WRITE_MAX, decode, parse};
 
 /// Takes bytes as a request, as a report and as base64: what is taken says the same when it is written again.
 ///
@@ -21,6 +21,9 @@ pub fn feed(bytes: &[u8]) {
     };
     if let Ok(report) = Report::parse(text) {
         assert_eq!(Report::parse(&report.to_string()), Ok(report));
+    }
+    if let Some(text) = Text::parse(text) {
+        assert_eq!(Text::parse(&text.to_string()), Some(text));
     }
     let mut decoded = [0; WRITE_MAX];
     if let Some(length) = decode(text, &mut decoded) {
