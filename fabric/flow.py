@@ -722,14 +722,15 @@ def read_designs(blocks):
     for name, entry in described.items():
         # What of it software sees is `tactus check`'s.
         values = table(entry, f"[{name}]", sources=list, uses=[], top=f"{name}_design", counters=[], period=1, device=[],
-                       pins=0, pins_at="hp", ends=False, tiles=False)
+                       pins=0, pins_at="hp", ends=False, tiles=False, nonvolatile=[])
         sources = paths(["designs/fabric_pkg.sv"], f"[{name}]")
         for used in values["uses"]:
             if used not in sources_of:
                 raise Broken(f"designs.toml: [{name}]: uses `{used}`, which is no block of blocks.toml")
             sources += [s for s in sources_of[used] if s not in sources]
         sources += paths([*values["sources"], "designs/fabric_shell.sv"], f"[{name}]")
-        designs[name] = Design(name, values["top"], sources, values["counters"], values["period"], values["tiles"])
+        designs[name] = Design(name, values["top"], sources, values["counters"], values["period"], values["tiles"],
+                               values["nonvolatile"])
     return designs
 
 
@@ -745,15 +746,18 @@ class Design:
     period: int
     # It has a port for each tile.
     tiles: bool
+    # What keeps its state without power, by its path in the design.
+    nonvolatile: list[str]
 
     def defines(self):
-        return [f"FABRIC_DESIGN={self.top}", *(["FABRIC_TILES"] if self.tiles else [])]
+        return [f"FABRIC_DESIGN={self.top}", *(["FABRIC_TILES"] if self.tiles else []),
+                *(["FABRIC_POWER"] if self.nonvolatile else [])]
 
     def model_job(self):
         reads = [*self.sources, FABRIC / "lint.vlt", *sorted((FABRIC / "coupling").iterdir())]
         return Job(f"model {self.name}", lambda folder: build_model(folder, self), reads,
                    {"top": self.top, "sources": self.sources, "counters": self.counters, "period": self.period,
-                    "tiles": self.tiles}, code=[FABRIC / "models.py"])
+                    "tiles": self.tiles, "nonvolatile": self.nonvolatile}, code=[FABRIC / "models.py"])
 
 
 def compiled(folder):

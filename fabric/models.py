@@ -13,15 +13,21 @@ MODEL_SECONDS_MAX = 3600
 
 def build_model(folder, design):
     """Compiles a design with Verilator into a shared object, `folder`/model.so."""
-    root = "root.fabric_shell__DOT__u_design__DOT__"
-    counted = "".join(f"    {root}{path.replace('.', '__DOT__')} += cycles;\n" for path in design.counters)
+    def member(path):
+        return f"fabric_shell__DOT__u_design__DOT__{path.replace('.', '__DOT__')}"
+
+    counted = "".join(f"    root.{member(path)} += cycles;\n" for path in design.counters)
+    kept = "".join(f"    to.{member(path)} = from.{member(path)};\n" for path in design.nonvolatile)
     (folder / "counters.h").write_text(
         f"constexpr uint64_t PERIOD = {design.period};\n"
         "static void count_on(Vfabric_shell___024root& root, uint64_t cycles) {\n"
-        f"    (void)root;\n    (void)cycles;\n{counted}}}\n")
+        f"    (void)root;\n    (void)cycles;\n{counted}}}\n"
+        "static void keep(const Vfabric_shell___024root& from, Vfabric_shell___024root& to) {\n"
+        f"    (void)from;\n    (void)to;\n{kept}}}\n")
     # Written from outside of the model, and so not to be optimised away.
     (folder / "counters.vlt").write_text("`verilator_config\n" + "".join(
-        f'public_flat_rw -module "*" -var "{path.rpartition(".")[2]}"\n' for path in design.counters))
+        f'public_flat_rw -module "*" -var "{path.rpartition(".")[2]}"\n'
+        for path in [*design.counters, *design.nonvolatile]))
     code, out = command(
         ["verilator", "--cc", "--exe", "--build", "-sv", "-Wall", "--savable", "--trace-fst", "--trace-structs", "-O3",
          # Two-state: every run begins the same way. The blocks' own tests begin at random.
@@ -33,7 +39,7 @@ def build_model(folder, design):
          # time of level 2, and run an eighth longer.
          "--build-jobs", str(os.cpu_count()), "--Mdir", "model", "-MAKEFLAGS", f"OPT_FAST={'-O1' if design.tiles else '-O2'} OPT_SLOW=-O0 OBJCACHE={FABRIC / 'coupling' / 'compile.sh'}", "-LDFLAGS", "-shared", "-o", "../model.so",
          "-CFLAGS", f"-fPIC -fvisibility=hidden -I{FABRIC / 'coupling'} -I{folder} -DFABRIC_NAME='\"{design.name}\"'"
-                    + (" -DFABRIC_TILES" if design.tiles else ""),
+                    + "".join(f" -D{name}" for name in design.defines()[1:]),
          FABRIC / "lint.vlt", folder / "counters.vlt",
          # Messages name them: relative, so that a model says nothing of where it was built.
          *[os.path.relpath(source, folder) for source in design.sources], FABRIC / "coupling" / "model.cpp"],

@@ -200,6 +200,8 @@ pub struct Board {
     pub(crate) machine: Machine,
     /// Faults to inject, and their times.
     pub(crate) faults: FaultPlan,
+    /// What it was when it got power, as a snapshot.
+    pub(crate) power_on: Option<Arc<[u8]>>,
     /// The hart that a stop interrupted in its turn, and the cycle at which that ends: the run continues there.
     pub(crate) turn: Option<(usize, u64)>,
     quantum: u64,
@@ -274,6 +276,7 @@ impl Board {
             harts,
             machine,
             faults: FaultPlan::default(),
+            power_on: None,
             turn: None,
             quantum: parts.quantum.max(1),
             fast_quantum: parts.fast_quantum.max(1),

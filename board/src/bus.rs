@@ -55,6 +55,15 @@ pub trait Device: Send {
     ///
     /// When the bytes are not such a state; nothing has changed then.
     fn restore(&mut self, state: &[u8]) -> Result<(), BadState>;
+
+    /// Loses power, and gets it again: from then on its state is this one, but for what it keeps without power.
+    ///
+    /// # Errors
+    ///
+    /// As of [`restore`](Self::restore).
+    fn lose_power(&mut self, at_power_on: &[u8]) -> Result<(), BadState> {
+        self.restore(at_power_on)
+    }
 }
 
 /// How many interrupt lines there are: sources of the PLIC. Line 0 does not exist.

@@ -294,6 +294,10 @@ pub trait Fabric: Send {
     /// Lets as many cycles pass as it said that it is quiet for, or fewer.
     fn skip(&mut self, cycles: u64);
 
+    /// The supply fails, and comes again after so many cycles. All is as after reset then, but for what keeps its state
+    /// without power; of that, what is being written is torn, as is drawn from `seed`.
+    fn lose_power(&mut self, seed: u64, cycles: u64);
+
     /// All of its state.
     fn save(&self) -> Vec<u8>;
 

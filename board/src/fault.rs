@@ -107,6 +107,16 @@ pub enum Fault {
         /// The line, 1 to 1023.
         line: u32,
     },
+    /// The supply fails, and comes again after a time. What the fabric's flash programs or erases is torn, and of all
+    /// other state that of [`Board::keep_power_on`](crate::board::Board::keep_power_on) is there when it comes: software
+    /// as it was loaded, harts, devices and fabric after reset. The flash keeps all else, and the real-time clock its
+    /// date. Pages of memory that were written, and in which no software was loaded, have any bits. `time` begins at 0.
+    PowerLoss {
+        /// How long there is no power: from [`OFF_MIN`] to [`OFF_MAX`].
+        off: Femtoseconds,
+        /// What torn flash and lost memory are drawn from.
+        seed: u64,
+    },
     /// A hart does nothing for a time, as one whose memory does not answer, or that its firmware keeps. Its clock goes
     /// on.
     Stall {
@@ -119,6 +129,11 @@ pub enum Fault {
 
 /// Millionths that the fabric's clock can drift by, and one more: a tenth.
 pub const DRIFT_MAX: i32 = 100_001;
+
+/// The shortest time without power: capacitors and supervisors of supplies do not react faster.
+pub const OFF_MIN: Femtoseconds = Femtoseconds(Femtoseconds::SECOND.0 / 1_000_000);
+/// The longest time without power.
+pub const OFF_MAX: Femtoseconds = Femtoseconds(Femtoseconds::SECOND.0 * 60);
 
 /// A fault that can't be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -155,6 +170,17 @@ pub enum BadFault {
         /// The bit.
         bit: u32,
     },
+    /// Too short or too long without power.
+    #[error("{0} without power: 1 us to 60 s can be")]
+    Off(Femtoseconds),
+    /// Nothing is known of the board when it got power.
+    #[error("the board does not know what it was when it got power (Board::keep_power_on)")]
+    NoPowerOn,
+    /// Disks and network cards that would lose what they hold.
+    #[error(
+        "the board has PCI functions, of which it is not modelled what they keep without power"
+    )]
+    Functions,
     /// No fabric.
     #[error("the board has no fabric that could fail")]
     NoFabric,

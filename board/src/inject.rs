@@ -2,7 +2,7 @@
 
 use crate::board::Board;
 use crate::fabric::{EventFault, FabricPort, PortFault};
-use crate::fault::{BadFault, Cache, DRIFT_MAX, Fault, Register};
+use crate::fault::{BadFault, Cache, DRIFT_MAX, Fault, OFF_MAX, OFF_MIN, Register};
 use crate::time::Femtoseconds;
 
 /// Bits of a physical address: those of Sv39x4 (Volume II, section 8.5).
@@ -43,6 +43,9 @@ impl Board {
     /// When the board has not what is to go wrong.
     pub fn inject(&mut self, at: Femtoseconds, fault: Fault) -> Result<(), BadFault> {
         self.check_fault(&fault)?;
+        if matches!(fault, Fault::PowerLoss { .. }) && self.power_on.is_none() {
+            return Err(BadFault::NoPowerOn);
+        }
         self.faults.add(at, fault);
         Ok(())
     }
@@ -79,7 +82,7 @@ impl Board {
         })
     }
 
-    /// Whether the board has what is to go wrong.
+    /// Whether the board has what is to go wrong. What it was when it got power is not looked at.
     pub(crate) fn check_fault(&self, fault: &Fault) -> Result<(), BadFault> {
         match *fault {
             Fault::Memory { address, .. } if !self.memory().holds(address, 1) => {
@@ -128,6 +131,10 @@ impl Board {
             Fault::FabricDrift { ppm } if ppm.unsigned_abs() >= DRIFT_MAX.unsigned_abs() => {
                 Err(BadFault::Drift(ppm))
             }
+            Fault::PowerLoss { off, .. } if !(OFF_MIN..=OFF_MAX).contains(&off) => {
+                Err(BadFault::Off(off))
+            }
+            Fault::PowerLoss { .. } if self.has_functions() => Err(BadFault::Functions),
             Fault::FabricError { .. }
             | Fault::FabricDrift { .. }
             | Fault::FabricHang { .. }
@@ -167,6 +174,7 @@ impl Board {
             Fault::FabricError { port } => self.fail_port(port, PortFault::Error, time),
             Fault::FabricHang { port } => self.fail_port(port, PortFault::Hang(true), time),
             Fault::FabricRelease { port } => self.fail_port(port, PortFault::Hang(false), time),
+            Fault::PowerLoss { off, seed } => self.lose_power(time, off, seed),
             Fault::FabricEventLost => self.fail_events(EventFault::Lost, time),
             Fault::FabricEventExtra => self.fail_events(EventFault::Extra, time),
             Fault::FabricDrift { ppm } => {

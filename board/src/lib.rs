@@ -102,6 +102,7 @@ mod machine;
 pub mod memory;
 mod op;
 mod pace;
+mod power;
 pub mod privileged;
 mod probe;
 pub mod profile;

@@ -1,7 +1,7 @@
 //! Snapshots: all of a board's state as bytes, to continue from later, or again and again.
 //!
-//! A snapshot holds what the run depends on: harts, memory, devices, modelled caches and TLBs, faults to come, the hash
-//! of the trace so far. It does not hold what only watches (probes, stops, recorded events) nor what only makes the
+//! A snapshot holds what the run depends on: harts, memory, devices, modelled caches and TLBs, faults to come, what the
+//! board was when it got power, the hash of the trace so far. It does not hold what only watches (probes, stops, recorded events) nor what only makes the
 //! board fast (decoded code, host pointers): a run that continues from a snapshot does the same at the same cycles as
 //! the one that it was taken from. The one exception is software that breaks the architecture's rules: where it changed
 //! a page table and executed no fence, a hart may still use the old translation, and after a restore uses the new one.
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::account::Account;
 use crate::board::Board;
 use crate::bus::{BadState, Lines};
-use crate::fault::FaultPlan;
+use crate::fault::{Fault, FaultPlan};
 use crate::hart::{Happened, Hart, Space};
 use crate::memory::{NoMemory, Place};
 use crate::privileged::Privileged;
@@ -22,7 +22,7 @@ use crate::trace::Hash;
 use crate::weak_memory::{Dependencies, WeakMemory};
 
 /// The start of a snapshot: name and version of the format.
-const MAGIC: &[u8; 16] = b"tactus board   4";
+const MAGIC: &[u8; 16] = b"tactus board   5";
 /// Memory is kept in pages of this many bytes.
 const PAGE: usize = 4096;
 
@@ -44,7 +44,7 @@ pub enum SnapshotError {
 }
 
 #[derive(Serialize, Deserialize)]
-struct HartState {
+pub(crate) struct HartState {
     x: Vec<u64>,
     f: Vec<u64>,
     pc: u64,
@@ -64,32 +64,34 @@ struct HartState {
 }
 
 #[derive(Serialize, Deserialize)]
-struct DeviceState {
-    name: String,
+pub(crate) struct DeviceState {
+    pub(crate) name: String,
     base: u64,
     wake: Femtoseconds,
-    state: Vec<u8>,
+    pub(crate) state: Vec<u8>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct State {
+pub(crate) struct State {
     memory_base: u64,
     memory_size: u64,
     onchip: Option<Place>,
-    harts: Vec<HartState>,
-    devices: Vec<DeviceState>,
-    lines: Lines,
-    wires: Vec<u64>,
-    reservations: Vec<u64>,
+    pub(crate) harts: Vec<HartState>,
+    pub(crate) devices: Vec<DeviceState>,
+    pub(crate) lines: Lines,
+    pub(crate) wires: Vec<u64>,
+    pub(crate) reservations: Vec<u64>,
     time_offset: u64,
     timed: bool,
     timing: Vec<u8>,
-    weak: Option<Box<WeakMemory>>,
+    pub(crate) weak: Option<Box<WeakMemory>>,
     faults: FaultPlan,
+    /// What the board was when it got power, as a snapshot; none where it is a copy that this is for.
+    power_on: Option<Vec<u8>>,
     turn: Option<(usize, u64)>,
     hash: Hash,
     /// The pages of memory that are not all zero, by number, in order.
-    pages: Vec<u32>,
+    pub(crate) pages: Vec<u32>,
 }
 
 impl Board {
@@ -106,7 +108,8 @@ impl Board {
                 contents.extend_from_slice(&page);
             }
         }
-        let state = self.state(pages);
+        let mut state = self.state(pages);
+        state.power_on = self.power_on.as_deref().map(<[u8]>::to_vec);
         let mut bytes = MAGIC.to_vec();
         let mut encoder = lz4_flex::frame::FrameEncoder::new(&mut bytes);
         let head = postcard::to_stdvec(&state).expect("plain data can be written to a vector");
@@ -146,6 +149,7 @@ impl Board {
             timing: machine.timing.save(),
             weak: machine.weak.clone(),
             faults: self.faults.clone(),
+            power_on: None,
             turn: self.turn,
             hash: machine.trace.hash(),
             pages,
@@ -160,10 +164,12 @@ impl Board {
     /// As of [`restore`](Self::restore); or the host has no memory for a copy.
     pub fn copy_from(&mut self, other: &mut Self) -> Result<(), SnapshotError> {
         let state = other.state(Vec::new());
-        self.check(&state, &[])?;
+        self.check(&state, &[], other.power_on.is_some())?;
         let memory = &mut self.machine.memory;
         memory.copy_from(&mut other.machine.memory)?;
-        self.take(state)
+        self.take(state)?;
+        self.power_on.clone_from(&other.power_on);
+        Ok(())
     }
 
     /// Goes back, or forth, to the state of a snapshot. The board has to be as that of the snapshot was when it was
@@ -174,10 +180,27 @@ impl Board {
     /// When the bytes are no snapshot of such a board. Nothing has changed then, unless a device refused its state:
     /// then the board is as after [`Board::new`] in no defined way, and must be restored from a good one.
     pub fn restore(&mut self, snapshot: &[u8]) -> Result<(), SnapshotError> {
+        let damaged = |reason: &dyn std::fmt::Display| SnapshotError::Damaged(reason.to_string());
+        let (mut state, contents) = self.read_snapshot(snapshot)?;
+        let power_on = state.power_on.take();
+        if let Some(power_on) = &power_on
+            && self.read_snapshot(power_on)?.0.power_on.is_some()
+        {
+            return Err(damaged(&"its parts do not fit together"));
+        }
+        self.restore_memory(&state.pages, &contents)
+            .map_err(|error| damaged(&error))?;
+        self.take(state)?;
+        self.power_on = power_on.map(Into::into);
+        Ok(())
+    }
+
+    /// What is in a snapshot of a board like this: the state, and what pages of memory have.
+    pub(crate) fn read_snapshot(&self, snapshot: &[u8]) -> Result<(State, Vec<u8>), SnapshotError> {
         let compressed = snapshot.strip_prefix(MAGIC).ok_or(SnapshotError::Format)?;
         let damaged = |reason: &dyn std::fmt::Display| SnapshotError::Damaged(reason.to_string());
-        // No more than what a board of this memory can have, whatever the bytes say.
-        let most = self.machine.memory.size() + (64 << 20);
+        // No more than what a board of this memory can have, now and when it got power, whatever the bytes say.
+        let most = 2 * self.machine.memory.size() + (64 << 20);
         let mut bytes = Vec::new();
         let decoder = lz4_flex::frame::FrameDecoder::new(compressed);
         decoder
@@ -193,10 +216,8 @@ impl Board {
             .split_at_checked(length)
             .ok_or_else(|| damaged(&"it is too short"))?;
         let state: State = postcard::from_bytes(head).map_err(|error| damaged(&error))?;
-        self.check(&state, contents)?;
-        self.restore_memory(&state.pages, contents)
-            .map_err(|error| damaged(&error))?;
-        self.take(state)
+        self.check(&state, contents, state.power_on.is_some())?;
+        Ok((state, contents.to_vec()))
     }
 
     /// Takes a state that fits the board. Its memory has been taken.
@@ -238,8 +259,8 @@ impl Board {
         Ok(())
     }
 
-    /// Whether the state is that of a board like this.
-    fn check(&self, state: &State, contents: &[u8]) -> Result<(), SnapshotError> {
+    /// Whether the state is that of a board like this. `powered`: it is known what that was when it got power.
+    fn check(&self, state: &State, contents: &[u8], powered: bool) -> Result<(), SnapshotError> {
         let other = |reason: String| Err(SnapshotError::OtherBoard(reason));
         let memory = &self.machine.memory;
         if (state.memory_base, state.memory_size, state.onchip)
@@ -277,9 +298,10 @@ impl Board {
         let pages = memory.pages().count() as u32;
         let sound = state.lines.is_sound()
             && state.turn.is_none_or(|(hart, _)| hart < harts)
-            && state
-                .faults
-                .is_sound(|fault| self.check_fault(fault).is_ok())
+            && state.faults.is_sound(|fault| {
+                let needs_power = matches!(fault, Fault::PowerLoss { .. });
+                (powered || !needs_power) && self.check_fault(fault).is_ok()
+            })
             && state.pages.is_sorted_by(|one, next| one < next)
             && state.pages.last().is_none_or(|page| *page < pages)
             && contents.len() == state.pages.len() * PAGE
@@ -346,6 +368,18 @@ fn save_hart(hart: &Hart) -> HartState {
         superpages: hart.superpages,
         dependencies: hart.dependencies.clone(),
     }
+}
+
+/// Lets a hart begin anew at a cycle, with a state of when it got power. What is counted of it goes on.
+pub(crate) fn power_up(hart: &mut Hart, saved: HartState, cycle: u64) {
+    let saved = HartState {
+        cycle,
+        instructions: hart.instructions,
+        happened: hart.happened,
+        account: hart.account.clone(),
+        ..saved
+    };
+    restore_hart(hart, saved);
 }
 
 fn restore_hart(hart: &mut Hart, saved: HartState) {

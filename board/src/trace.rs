@@ -1,8 +1,8 @@
 //! The trace of a run, as a hash and, on demand, as events.
 //!
 //! The hash covers every interrupt and exception with its cycle, hart, address and the instructions retired so far (of
-//! an exception also the trap value and `a0`), every access to a device with its time, address and value, and at the
-//! end the harts' registers, cycles and instruction counts. Memory, CSRs and the transfers of bus masters are not
+//! an exception also the trap value and `a0`), every access to a device with its time, address and value, every loss of
+//! power, and at the end the harts' registers, cycles and instruction counts. Memory, CSRs and the transfers of bus masters are not
 //! looked at: what differs there shows when it changes one of the above. Hashes of different versions of the board are
 //! not to be compared.
 
@@ -67,6 +67,8 @@ pub enum EventKind {
         /// The data read or written.
         value: u64,
     },
+    /// The board's supply failed. Of hart 0, and with the cycle in which that was.
+    PowerLoss,
     /// It came to the probe with this number.
     Probe {
         /// In the order in which probes were set.
@@ -195,6 +197,19 @@ impl Trace {
     pub(crate) fn turn(&mut self, timing: &Timing, at: Moment, to: Doing) {
         if self.recording {
             self.keep(timing, at, EventKind::Turn(to));
+        }
+    }
+
+    /// The supply failed.
+    pub(crate) fn power_loss(&mut self, timing: &Timing, cycle: u64) {
+        self.add([cycle, 1 << 30]);
+        if self.recording {
+            let at = Moment {
+                hart: 0,
+                cycle,
+                instructions: 0,
+            };
+            self.keep(timing, at, EventKind::PowerLoss);
         }
     }
 

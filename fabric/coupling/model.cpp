@@ -1,8 +1,9 @@
 // A design's model as the board takes it (model.h), around what Verilator makes of it.
 //
-// FABRIC_NAME is the design's name; FABRIC_TILES is there when it has ports for tiles. counters.h, which fabric/flow.py
-// writes, lets the counters of cycles go on (count_on), and says in how many cycles that repeats what changes beside
-// them while the design is quiet (PERIOD).
+// FABRIC_NAME is the design's name; FABRIC_TILES is there when it has ports for tiles, FABRIC_POWER when it keeps
+// something without power. counters.h, which fabric/models.py writes, lets the counters of cycles go on (count_on), says
+// in how many cycles that repeats what changes beside them while the design is quiet (PERIOD), and copies what is kept
+// without power (keep).
 
 #include "model.h"
 
@@ -25,6 +26,9 @@ namespace {
 
 // What Verilator writes first is a number that differs from model to model.
 constexpr size_t IDENTITY_BYTES = 8;
+
+// What tears a page in each cycle without power has torn a block of flash by then.
+constexpr int CYCLES_WITHOUT_POWER = 256;
 
 constexpr size_t TILES = 16;
 using TilesIn = std::array<tactus_fabric_tile_in, TILES>;
@@ -233,14 +237,12 @@ void edges(Model& model) {
     if (model.waves) model.waves->dump(model.time + model.half_period);
 }
 
-}  // namespace
-
-uint32_t tactus_fabric_version(void) { return TACTUS_FABRIC_VERSION; }
-
-const char* tactus_fabric_name(void) { return FABRIC_NAME; }
-
-void* tactus_fabric_new(void) {
+// A model after reset.
+std::unique_ptr<Model> created() {
     auto model = std::make_unique<Model>();
+#ifdef FABRIC_POWER
+    model->top->power_i = 1;
+#endif
     take(*model, tactus_fabric_inputs{}, NOTHING.data());
     // Reset is asynchronous: it has to be seen to fall.
     model->top->rst_ni = 1;
@@ -250,7 +252,17 @@ void* tactus_fabric_new(void) {
     edges(*model);
     model->top->rst_ni = 1;
     model->top->eval();
-    return model.release();
+    return model;
+}
+
+}  // namespace
+
+uint32_t tactus_fabric_version(void) { return TACTUS_FABRIC_VERSION; }
+
+const char* tactus_fabric_name(void) { return FABRIC_NAME; }
+
+void* tactus_fabric_new(void) {
+    return created().release();
 }
 
 void tactus_fabric_delete(void* model) { delete static_cast<Model*>(model); }
@@ -302,6 +314,30 @@ void tactus_fabric_skip(void* opaque, uint64_t cycles, tactus_fabric_outputs* ou
         model.top->eval();
     }
     for (uint64_t left = cycles - counted; left != 0; left--) edges(model);
+    put(*model.top, *outputs);
+}
+
+void tactus_fabric_lose_power(void* opaque, uint64_t seed, tactus_fabric_outputs* outputs) {
+    auto& model = *static_cast<Model*>(opaque);
+#ifdef FABRIC_POWER
+    model.top->power_i = 0;
+    model.top->seed_i = seed;
+    for (int cycle = 0; cycle < CYCLES_WITHOUT_POWER; cycle++) {
+        model.top->clk_i = 1;
+        model.top->eval();
+        model.top->clk_i = 0;
+        model.top->eval();
+    }
+#else
+    (void)seed;
+#endif
+    const auto fresh = created();
+    keep(*model.top->rootp, *fresh->top->rootp);
+    const auto state = saved(*fresh);
+    Reader reader{state.data(), state.size()};
+    model.enter();
+    reader >> *model.top;
+    model.taken = false;
     put(*model.top, *outputs);
 }
 

@@ -14,7 +14,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /* Goes up with each change of what is below. */
-#define TACTUS_FABRIC_VERSION 2
+#define TACTUS_FABRIC_VERSION 3
 
 /* Answers of memory to the design as a master. */
 struct tactus_fabric_answers {
@@ -76,6 +76,9 @@ void tactus_fabric_cycle_tiles(void *model, const struct tactus_fabric_inputs *i
                                struct tactus_fabric_outputs *outputs, struct tactus_fabric_tile_out *tiles_out);
 /* So many cycles in which nothing but the counters of cycles change. */
 void tactus_fabric_skip(void *model, uint64_t cycles, struct tactus_fabric_outputs *outputs);
+/* The supply fails and comes again: all is as after reset, but for what keeps its state without power. Of that, what is
+ * being written is torn, as is drawn from `seed`. */
+void tactus_fabric_lose_power(void *model, uint64_t seed, struct tactus_fabric_outputs *outputs);
 /* All state: gives its bytes, and writes them where `size` is enough. */
 size_t tactus_fabric_save(void *model, uint8_t *bytes, size_t size);
 /* Takes state back that this model has saved; 0 where it is another's, and nothing has changed. */

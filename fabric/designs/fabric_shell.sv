@@ -3,7 +3,8 @@
 // FABRIC_DESIGN names the design's module. No output of a design depends on an input in the same
 // cycle, so that the board may look at the outputs, and then say what comes in. That is taken with
 // load_i, before the clock's edge, and only when it has changed: what follows from inputs is not
-// worked out again with every edge. With FABRIC_TILES the design has a port for each tile.
+// worked out again with every edge. With FABRIC_TILES the design has a port for each tile, with
+// FABRIC_POWER one that says whether what keeps its state without power has power.
 module fabric_shell (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -92,6 +93,11 @@ module fabric_shell (
   output logic [15:0][1:0]  tile_rresp_o,
 `endif
 
+`ifdef FABRIC_POWER
+  input  logic        power_i,
+  input  logic [63:0] seed_i,
+`endif
+
   input  logic        event_i,
   output logic [15:0] irq_o,
   output logic [31:0] quiet_o
@@ -128,6 +134,9 @@ module fabric_shell (
     .hp_req_o(hp_req), .hp_rsp_i(hp_rsp),
 `ifdef FABRIC_TILES
     .tile_req_i(tile_req), .tile_rsp_o(tile_rsp),
+`endif
+`ifdef FABRIC_POWER
+    .power_i, .seed_i,
 `endif
     .event_i(event_q), .irq_o, .quiet_o
   );

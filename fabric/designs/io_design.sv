@@ -1,6 +1,7 @@
 // The design with the I/O hypervisor and timed I/O: what is at the ends of the wires is here too.
 //
-// The flash is a Winbond W25Q32JV with its typical times (data sheet, section 9.6); the UART's
+// The flash is a Winbond W25Q32JV with its typical times (data sheet, section 9.6). It alone keeps
+// what it has without power (power_i), and tears what it is at (seed_i). The UART's
 // output is its input, and the MAC's bytes come back to it, as with a loop-back plug. Pages: 0 the
 // I/O hypervisor's manager, 1 to 4 its ports; 8 to 11 timed I/O, 12 its manager. Interrupt lines: 0
 // to 3 the ports.
@@ -18,6 +19,8 @@ module io_design import fabric_pkg::*; (
   output axi_req_t              hp_req_o,
   input  axi_rsp_t              hp_rsp_i,
   input  logic                  event_i,
+  input  logic                  power_i,
+  input  logic [63:0]           seed_i,
   output logic [Interrupts-1:0] irq_o,
   output logic [31:0]           quiet_o
 );
@@ -112,8 +115,8 @@ module io_design import fabric_pkg::*; (
   flash_part #(
     .PROGRAM_CYCLES(40_000), .SECTOR_CYCLES(4_500_000), .BLOCK_CYCLES(15_000_000)
   ) u_flash (
-    .clk_i, .cs_ni(cs_n), .sck_i(sck), .io_i(flash_out), .io_oe_i(flash_drives),
-    .io_o(flash_in),
+    .clk_i, .power_i, .seed_i,
+    .cs_ni(cs_n), .sck_i(sck), .io_i(flash_out), .io_oe_i(flash_drives), .io_o(flash_in),
     .busy_o(flash_busy), .ignored_o(flash_ignored)
   );
 

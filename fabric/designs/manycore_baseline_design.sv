@@ -113,7 +113,8 @@ module manycore_baseline_design
   flash_part #(
     .PROGRAM_CYCLES(40_000), .SECTOR_CYCLES(4_500_000), .BLOCK_CYCLES(15_000_000)
   ) u_flash (
-    .clk_i, .cs_ni(cs_n), .sck_i(sck), .io_i(flash_out), .io_oe_i(flash_drives),
+    .clk_i, .power_i(1'b1), .seed_i('0),
+    .cs_ni(cs_n), .sck_i(sck), .io_i(flash_out), .io_oe_i(flash_drives),
     .io_o(flash_in),
     .busy_o(flash_busy), .ignored_o(flash_ignored)
   );

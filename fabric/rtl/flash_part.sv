@@ -9,7 +9,13 @@
 // next selection begins with another address of EB; FF on line 0 ends that. A command that writes
 // needs 06 before it and ends with the part not selected, after whole bytes; each takes the part's
 // longest time unless told. A page wraps around. Bits are programmed from 1 to 0 only. It begins
-// erased.
+// erased, and changes a page a cycle at the end of its time.
+//
+// Without power it forgets everything but its memory. What was being programmed or erased is torn
+// then, a page a cycle, by numbers that are drawn from seed_i alone: of a page that was being
+// programmed, any of the bits that were to become 0 have done so. Pages that were being erased were
+// either still being programmed to 0, as such parts do before they erase, so that any of their bits
+// are 0 that were 1; or any of them are 1. How many of them is drawn for each page.
 module flash_part #(
   parameter int unsigned MEMORY_BYTES   = 4 * 1024 * 1024,
   parameter logic [23:0] ID             = 24'hef_40_16,
@@ -19,6 +25,10 @@ module flash_part #(
   parameter int unsigned BLOCK_CYCLES   = 200_000_000
 ) (
   input  logic clk_i,
+
+  // It has power; where that fails, for 256 cycles at least. What is torn is drawn from the seed.
+  input  logic        power_i,
+  input  logic [63:0] seed_i,
 
   input  logic cs_ni,
   input  logic sck_i,
@@ -77,13 +87,59 @@ module flash_part #(
   // verilator lint_off MULTIDRIVEN
   initial for (int unsigned i = 0; i < Pages; i++) memory[i] = '1;
 
-  // A page in a cycle, as long as there are any.
+  // A page in a cycle, the last one in the last cycle.
+  logic  changes;
+  page_t behind;
+  assign behind  = last_q - page_q;
+  assign changes = busy_q != '0 && busy_q <= 32'(behind) + 32'd1;
+
   always @(posedge clk_i) begin
-    if (busy_q == 32'd1 || (busy_q != '0 && page_q != last_q)) begin
+    if (!power_i) begin
+      if (busy_q != '0) memory[page_q] <= torn(memory[page_q]);
+    end else if (changes) begin
       memory[page_q] <= erases_q ? '1 : memory[page_q] & buffer;
     end
   end
   // verilator lint_on MULTIDRIVEN
+
+  // Numbers that look random: splitmix64.
+  localparam logic [63:0] Step = 64'h9e37_79b9_7f4a_7c15;
+
+  function automatic logic [63:0] mixed(logic [63:0] from);
+    logic [63:0] part;
+    part = (from ^ (from >> 30)) * 64'hbf58_476d_1ce4_e5b9;
+    part = (part ^ (part >> 27)) * 64'h94d0_49bb_1331_11eb;
+    return part ^ (part >> 31);
+  endfunction
+
+  // A page of which each bit is 1 with a probability that is drawn first: of sixteenths none to 14,
+  // or all.
+  function automatic logic [2047:0] some(logic [63:0] seed);
+    logic [2047:0] bits;
+    logic [63:0]   from, word;
+    logic [3:0]    share;
+    from  = mixed(seed);
+    share = from[3:0];
+    for (int unsigned i = 0; i < 32; i++) begin
+      word = '0;
+      for (int unsigned place = 0; place < 4; place++) begin
+        from += Step;
+        word = share[place] ? word | mixed(from) : word & mixed(from);
+      end
+      bits[64*i +: 64] = share == '1 ? '1 : word;
+    end
+    return bits;
+  endfunction
+
+  // What is left of a page.
+  function automatic logic [2047:0] torn(logic [2047:0] page);
+    logic          erased;
+    logic [2047:0] touched;
+    erased  = 1'(mixed(seed_i + Step));
+    touched = some(seed_i ^ (64'(page_q) << 32));
+    if (!erases_q) return page & (buffer | ~touched);
+    return erased ? touched : page & ~touched;
+  endfunction
 
   logic        rises, falls, selected, left_off, whole, accepted, on_four;
   logic [3:0]  line;
@@ -145,7 +201,7 @@ module flash_part #(
 
     if (busy_q != '0) begin
       busy_q <= busy_q - 32'd1;
-      if (page_q != last_q) page_q <= page_q + 1'b1;
+      if (changes && page_q != last_q) page_q <= page_q + 1'b1;
       if (busy_q == 32'd1) enabled_q <= 1'b0;
     end
 
@@ -227,6 +283,21 @@ module flash_part #(
         end
         default: ;
       endcase
+    end
+
+    if (!power_i) begin
+      ignored_o    <= 1'b0;
+      enabled_q    <= 1'b0;
+      quad_q       <= 1'b0;
+      volatile_q   <= 1'b0;
+      continuous_q <= 1'b0;
+      drives_q     <= '0;
+      cs_n_q       <= 1'b1;
+      sck_q        <= 1'b0;
+      bits_q       <= '0;
+      opcode_q     <= '0;
+      page_q       <= page_q + 1'b1;
+      busy_q       <= page_q == last_q ? '0 : busy_q;
     end
   end
 

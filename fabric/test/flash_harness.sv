@@ -16,6 +16,9 @@ module flash_harness
   // The wires to the VMM are cut, and float high or low.
   input  logic               cut_i,
   input  logic               cut_level_i,
+  // The part has power; what is torn without is drawn from the seed.
+  input  logic               power_i,
+  input  logic [63:0]        seed_i,
 
   input  logic               go_i,
   input  request_t           ask_i,
@@ -62,7 +65,8 @@ module flash_harness
   flash_part #(
     .PROGRAM_CYCLES(PROGRAM_CYCLES), .SECTOR_CYCLES(SECTOR_CYCLES), .BLOCK_CYCLES(BLOCK_CYCLES)
   ) u_part (
-    .clk_i, .cs_ni(cs_no), .sck_i(sck_o), .io_i(io_o), .io_oe_i(io_oe_o), .io_o(from_part),
+    .clk_i, .power_i, .seed_i,
+    .cs_ni(cs_no), .sck_i(sck_o), .io_i(io_o), .io_oe_i(io_oe_o), .io_o(from_part),
     .busy_o, .ignored_o
   );
 

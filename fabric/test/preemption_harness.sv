@@ -105,7 +105,8 @@ module preemption_harness
   );
 
   flash_part #(.PROGRAM_CYCLES(PROGRAM_CYCLES), .SECTOR_CYCLES(SECTOR_CYCLES)) u_part (
-    .clk_i, .cs_ni(cs_n), .sck_i(sck), .io_i(io), .io_oe_i(drives), .io_o(from_part),
+    .clk_i, .power_i(1'b1), .seed_i('0),
+    .cs_ni(cs_n), .sck_i(sck), .io_i(io), .io_oe_i(drives), .io_o(from_part),
     .busy_o(unused_busy), .ignored_o(ignored)
   );
 

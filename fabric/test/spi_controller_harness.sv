@@ -44,7 +44,8 @@ module spi_controller_harness (
   flash_part #(
     .PROGRAM_CYCLES(600), .SECTOR_CYCLES(1_000), .BLOCK_CYCLES(1_500)
   ) u_part (
-    .clk_i, .cs_ni(cs_no), .sck_i(sck), .io_i(to_part), .io_oe_i(drives), .io_o(from_part),
+    .clk_i, .power_i(1'b1), .seed_i('0),
+    .cs_ni(cs_no), .sck_i(sck), .io_i(to_part), .io_oe_i(drives), .io_o(from_part),
     .busy_o, .ignored_o
   );
 

@@ -107,6 +107,8 @@ async def begin(dut, bits=False):
     dut.area_writable_i.value = sum(writable << n for n, (_, _, writable) in enumerate(AREAS))
     dut.cut_i.value = 0
     dut.cut_level_i.value = 0
+    dut.power_i.value = 1
+    dut.seed_i.value = 0
     # The part keeps what it has from one test to the next.
     for page in range(20 * SECTOR // PAGE):
         dut.u_part.memory[page].value = (1 << 8 * PAGE) - 1
@@ -365,3 +367,127 @@ async def cut_when_busy(dut):
     await RisingEdge(dut.busy_o)
     dut.cut_i.value = 1
     dut.cut_level_i.value = 1
+
+
+STEP = 0x9e37_79b9_7f4a_7c15
+WORD = (1 << 64) - 1
+
+
+def mixed(number):
+    """A number that looks random, of another one: splitmix64."""
+    number = (number ^ number >> 30) * 0xbf58_476d_1ce4_e5b9 & WORD
+    number = (number ^ number >> 27) * 0x94d0_49bb_1331_11eb & WORD
+    return number ^ number >> 31
+
+
+def some(seed):
+    """A page of which each bit is set with a probability that is drawn first."""
+    number = mixed(seed)
+    share, bits = number & 15, 0
+    for place in range(32):
+        word = 0
+        for bit in range(4):
+            number = number + STEP & WORD
+            word = word | mixed(number) if share >> bit & 1 else word & mixed(number)
+        bits |= (WORD if share == 15 else word) << 64 * place
+    return bits
+
+
+def torn(seed, page, before, programmed=None):
+    """What is left of a page that was being programmed, or erased."""
+    touched = some(seed ^ page << 32)
+    if programmed is not None:
+        return before & (programmed | ~touched)
+    return touched if mixed(seed + STEP & WORD) & 1 else before & ~touched
+
+
+def page_of(dut, page):
+    return int(dut.u_part.memory[page].value)
+
+
+async def lose_power(dut, seed):
+    """The supply fails, and comes again; all is reset. Gives the VMM's side of then."""
+    dut.seed_i.value = seed
+    dut.power_i.value = 0
+    await ClockCycles(dut.clk_i, 256)
+    dut.rst_ni.value = 0
+    dut.power_i.value = 1
+    await ClockCycles(dut.clk_i, 2)
+    await FallingEdge(dut.clk_i)
+    dut.rst_ni.value = 1
+    return IoVmm(dut)
+
+
+@cocotb.test(timeout_time=60, timeout_unit="ms")
+async def a_program_without_power_is_torn(dut):
+    """Any of the bits that were to become 0 have; nothing else of the part changes, and it works again."""
+    vmm, wire = await begin(dut)
+    shares = set()
+    for round in range(12):
+        old, new = random.randbytes(PAGE), random.randbytes(PAGE)
+        dut.u_part.memory[2].value = int.from_bytes(old, "little")
+        dut.u_part.memory[1].value, dut.u_part.memory[3].value = 11, 13
+        written = cocotb.start_soon(vmm.ask(0, WRITE, 2 * PAGE, new))
+        await RisingEdge(dut.busy_o)
+        await ClockCycles(dut.clk_i, random.choice((1, 2, random.randint(3, times(dut)[0] - 2))))
+        written.kill()
+        seed = random.getrandbits(64)
+        vmm = await lose_power(dut, seed)
+        before, programmed = int.from_bytes(old, "little"), int.from_bytes(new, "little")
+        found = page_of(dut, 2)
+        assert found == torn(seed, 2, before, programmed)
+        assert found & ~before == 0 and before & programmed & ~found == 0
+        shares.add((before & ~found).bit_count() * 8 // max(1, (before & ~programmed).bit_count()))
+        assert (page_of(dut, 1), page_of(dut, 3)) == (11, 13)
+        answer = await vmm.ask(0, READ, 2 * PAGE, length=PAGE)
+        assert (answer.status, answer.data) == (DONE, found.to_bytes(PAGE, "little"))
+    # From almost nothing to almost all.
+    assert len(shares) >= 4, shares
+    assert (await vmm.ask(0, CONTROL, 0)).status == DONE
+    assert (await vmm.ask(0, WRITE, 5, b"good")).status == DONE
+    assert (await vmm.ask(0, READ, 4, length=6)).data == b"\xffgood\xff"
+    assert wire.ignored == 0
+
+
+@cocotb.test(timeout_time=60, timeout_unit="ms")
+async def an_erasure_without_power_is_torn(dut):
+    """Of each page any bits are 0 that were 1, or any are 1; those behind and before the sector are as they were."""
+    vmm, _ = await begin(dut)
+    phases = set()
+    pages = SECTOR // PAGE
+    for round in range(10):
+        old = [random.getrandbits(8 * PAGE) for _ in range(3 * pages)]
+        for page, value in enumerate(old):
+            dut.u_part.memory[page].value = value
+        erased = cocotb.start_soon(vmm.ask(0, CONTROL, SECTOR))
+        await RisingEdge(dut.busy_o)
+        sector = times(dut)[1]
+        # The last pages change in the last cycles.
+        left = random.choice((sector - 1, random.randint(20, sector - 2), 9, 3))
+        await ClockCycles(dut.clk_i, sector - left)
+        await FallingEdge(dut.clk_i)
+        erased.kill()
+        seed = random.getrandbits(64)
+        assert int(dut.u_part.busy_q.value) > 0
+        first = int(dut.u_part.page_q.value)
+        vmm = await lose_power(dut, seed)
+        phases.add(mixed(seed + STEP & WORD) & 1)
+        for page, before in enumerate(old):
+            expected = before
+            if page // pages == 1:
+                expected = torn(seed, page, before) if page >= first else (1 << 8 * PAGE) - 1
+            assert page_of(dut, page) == expected, (page, first, left)
+    assert phases == {0, 1}
+    assert (await vmm.ask(0, CONTROL, SECTOR)).status == DONE
+    assert (await vmm.ask(0, READ, SECTOR, length=64)).data == 64 * b"\xff"
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+async def a_part_without_power_keeps_what_it_has(dut):
+    """What was not being changed is kept; what is kept for a port is not in the part, and lost."""
+    vmm, _ = await begin(dut)
+    assert (await vmm.ask(0, WRITE, 7, b"whole")).status == DONE
+    assert (await vmm.ask(0, WRITE, MORE | 12, b"kept")).status == DONE
+    assert (await vmm.ask(1, READ, 0, length=8)).status == DONE
+    vmm = await lose_power(dut, 5)
+    assert (await vmm.ask(0, READ, 0, length=20)).data == 7 * b"\xff" + b"whole" + 8 * b"\xff"

@@ -102,6 +102,11 @@ impl Pci {
         Some(slot as u8)
     }
 
+    /// Whether there is any function.
+    pub(crate) fn has_functions(&self) -> bool {
+        !self.functions.is_empty()
+    }
+
     /// The IOMMU.
     #[must_use]
     pub const fn iommu(&self) -> Option<&Iommu> {

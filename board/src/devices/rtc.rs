@@ -165,6 +165,14 @@ impl Device for Rtc {
         self.state = state::restore("rtc", bytes)?;
         Ok(())
     }
+
+    /// It has a battery, by which the date goes on.
+    fn lose_power(&mut self, at_power_on: &[u8]) -> Result<(), BadState> {
+        let origin = self.state.origin;
+        self.restore(at_power_on)?;
+        self.state.origin = origin;
+        Ok(())
+    }
 }
 
 #[cfg(test)]

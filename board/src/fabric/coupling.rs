@@ -84,6 +84,26 @@ struct State {
     error_address: u32,
 }
 
+impl State {
+    /// After a reset that ends at this time, with the interrupt lines at these levels.
+    fn at_reset(clock: Clock, irq: u32, time: Femtoseconds) -> Self {
+        Self {
+            cycle: 0,
+            clock: DriftingClock::steady(clock),
+            simulated: 0,
+            gp: Gp::default(),
+            acp: Master::new(true),
+            hp: Master::new(false),
+            events: VecDeque::new(),
+            events_lost: 0,
+            irq,
+            lines: VecDeque::from([(time, irq)]),
+            errors: 0,
+            error_address: 0,
+        }
+    }
+}
+
 /// The device.
 pub struct Coupling {
     settings: Settings,
@@ -101,20 +121,7 @@ impl Coupling {
         Self {
             settings,
             fabric,
-            state: State {
-                cycle: 0,
-                clock: DriftingClock::steady(settings.clock),
-                simulated: 0,
-                gp: Gp::default(),
-                acp: Master::new(true),
-                hp: Master::new(false),
-                events: VecDeque::new(),
-                events_lost: 0,
-                irq,
-                lines: VecDeque::from([(Femtoseconds(0), irq)]),
-                errors: 0,
-                error_address: 0,
-            },
+            state: State::at_reset(settings.clock, irq, Femtoseconds(0)),
             recorder: Recorder::default(),
             skipping: true,
         }
@@ -362,6 +369,24 @@ impl Coupling {
         if let Some(clock) = clock.drift(self.settings.clock, cycle, millionths) {
             self.state.clock = clock;
         }
+        self.settle(at);
+    }
+
+    /// Is without power until `on`: a fault. All is as after reset then, but for what the design keeps.
+    pub(crate) fn lose_power(&mut self, seed: u64, on: Femtoseconds, at: &mut Port<'_>) {
+        self.advance(self.state.clock.cycle_at(at.now()), at);
+        let state = &mut self.state;
+        let cycle = state.clock.cycle_from(on).max(state.cycle);
+        self.fabric.lose_power(seed, cycle - state.cycle);
+        let irq = self.fabric.outputs().irq;
+        *state = State {
+            cycle,
+            clock: state.clock,
+            simulated: state.simulated,
+            acp: state.acp.after_reset(),
+            hp: state.hp.after_reset(),
+            ..State::at_reset(self.settings.clock, irq, on)
+        };
         self.settle(at);
     }
 

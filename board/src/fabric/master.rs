@@ -74,6 +74,14 @@ impl Master {
         }
     }
 
+    /// The same after reset; what was moved is counted on.
+    pub fn after_reset(&self) -> Self {
+        Self {
+            moved: self.moved,
+            ..Self::new(self.coherent)
+        }
+    }
+
     /// The first cycle from `cycle` on in which there is something to do.
     pub fn due(&self, cycle: u64) -> u64 {
         if self.held {

@@ -11,7 +11,7 @@ use super::{Fabric, GpInputs, GpOutputs, Inputs, Outputs, TILES};
 use crate::bus::BadState;
 
 /// Goes up with each change of `model.h`.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// A model that can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +49,7 @@ struct Functions {
         *mut Outputs,
         *mut GpOutputs,
     ),
+    lose_power: unsafe extern "C" fn(*mut c_void, u64, *mut Outputs),
     save: unsafe extern "C" fn(*const c_void, *mut u8, usize) -> usize,
     restore: unsafe extern "C" fn(*mut c_void, *const u8, usize) -> c_int,
     waves: unsafe extern "C" fn(*mut c_void, *const c_char, u64) -> c_int,
@@ -114,6 +115,7 @@ impl Model {
                 cycle_tiles: *library
                     .get(b"tactus_fabric_cycle_tiles\0")
                     .map_err(failed)?,
+                lose_power: *library.get(b"tactus_fabric_lose_power\0").map_err(failed)?,
                 save: *library.get(b"tactus_fabric_save\0").map_err(failed)?,
                 restore: *library.get(b"tactus_fabric_restore\0").map_err(failed)?,
                 waves: *library.get(b"tactus_fabric_waves\0").map_err(failed)?,
@@ -192,6 +194,12 @@ impl Fabric for Model {
     fn skip(&mut self, cycles: u64) {
         // Safety: as above.
         unsafe { (self.functions.skip)(self.model, cycles, &raw mut self.outputs) }
+    }
+
+    fn lose_power(&mut self, seed: u64, _: u64) {
+        // Safety: as above.
+        unsafe { (self.functions.lose_power)(self.model, seed, &raw mut self.outputs) }
+        self.look();
     }
 
     fn save(&self) -> Vec<u8> {

@@ -111,6 +111,12 @@ impl<W: Watcher> Fabric for Watched<W> {
         self.cycle += cycles;
     }
 
+    fn lose_power(&mut self, seed: u64, cycles: u64) {
+        self.fabric.lose_power(seed, cycles);
+        self.cycle += cycles;
+        self.look();
+    }
+
     fn save(&self) -> Vec<u8> {
         [&self.cycle.to_le_bytes(), &*self.fabric.save()].concat()
     }
@@ -349,6 +355,10 @@ mod tests {
         }
 
         fn skip(&mut self, _: u64) {}
+
+        fn lose_power(&mut self, _: u64, _: u64) {
+            self.0 = Outputs::default();
+        }
 
         fn save(&self) -> Vec<u8> {
             self.0.hp.wdata.to_le_bytes().to_vec()

@@ -206,6 +206,17 @@ impl Machine {
         called.1
     }
 
+    /// Lets `time` begin at 0, at this time.
+    pub(crate) fn reset_time(&mut self, now: Femtoseconds) {
+        for index in 0..self.devices.len() {
+            self.call_part(index, now, |part, port| {
+                if let Part::Clint(clint) = part {
+                    clint.reset(port);
+                }
+            });
+        }
+    }
+
     /// Drops code and reservations that the fabric wrote over.
     pub(super) fn invalidate_written_by_fabric(&mut self, written: &[(u64, u64)]) {
         if !written.is_empty() {

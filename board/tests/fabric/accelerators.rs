@@ -967,6 +967,10 @@ impl Fabric for Resting {
         panic!("all are simulated");
     }
 
+    fn lose_power(&mut self, seed: u64, cycles: u64) {
+        self.fabric.lose_power(seed, cycles);
+    }
+
     fn save(&self) -> Vec<u8> {
         self.fabric.save()
     }

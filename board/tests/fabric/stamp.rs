@@ -151,6 +151,10 @@ impl Fabric for Stamp {
         self.ready();
     }
 
+    fn lose_power(&mut self, _: u64, cycles: u64) {
+        self.skip(cycles);
+    }
+
     fn save(&self) -> Vec<u8> {
         Vec::new()
     }

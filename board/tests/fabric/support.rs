@@ -88,6 +88,12 @@ impl Fabric for Compared {
         self.compare(cycles);
     }
 
+    fn lose_power(&mut self, seed: u64, cycles: u64) {
+        self.0.lose_power(seed, cycles);
+        self.1.lose_power(seed, cycles);
+        self.compare(cycles);
+    }
+
     fn save(&self) -> Vec<u8> {
         self.0.save()
     }
@@ -147,6 +153,10 @@ impl<T: Look> Fabric for Watched<T> {
 
     fn skip(&mut self, _: u64) {
         unreachable!("the design is never quiet");
+    }
+
+    fn lose_power(&mut self, seed: u64, cycles: u64) {
+        self.0.lose_power(seed, cycles);
     }
 
     fn save(&self) -> Vec<u8> {

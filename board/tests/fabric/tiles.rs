@@ -104,6 +104,10 @@ impl Fabric for Registers {
         unreachable!("it is never quiet");
     }
 
+    fn lose_power(&mut self, _: u64, _: u64) {
+        unreachable!("its supply does not fail");
+    }
+
     fn save(&self) -> Vec<u8> {
         Vec::new()
     }

@@ -109,6 +109,11 @@ impl Fabric for Watched {
         self.cycle += cycles;
     }
 
+    fn lose_power(&mut self, seed: u64, cycles: u64) {
+        self.fabric.lose_power(seed, cycles);
+        self.cycle += cycles;
+    }
+
     fn save(&self) -> Vec<u8> {
         self.fabric.save()
     }

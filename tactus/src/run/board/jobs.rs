@@ -306,7 +306,7 @@ impl Jobs {
             } if probe == self.watch.cut_off && Worker::of(on, vms) == Worker::Hypervisor => {
                 self.cut_off(cycle, index, arguments[1]);
             }
-            EventKind::Probe { .. } | EventKind::Access { .. } => {}
+            EventKind::Probe { .. } | EventKind::Access { .. } | EventKind::PowerLoss => {}
         }
     }
 

@@ -432,7 +432,7 @@ impl Paths {
             {
                 self.look(cycle, hart, (spent, &event.lines));
             }
-            EventKind::Probe { .. } | EventKind::Access { .. } => {}
+            EventKind::Probe { .. } | EventKind::Access { .. } | EventKind::PowerLoss => {}
         }
     }
 

@@ -271,6 +271,9 @@ impl Trace {
                     &[address("pc", *pc)],
                 );
             }
+            EventKind::PowerLoss => {
+                self.instant(cycle, lane_track(hart, Lane::Exceptions), "power lost", &[]);
+            }
             EventKind::Access {
                 device,
                 offset,

@@ -398,7 +398,7 @@ impl Timeline {
                     self.accelerators(cycle, offset, write, value);
                 }
             }
-            EventKind::Probe { .. } => {}
+            EventKind::Probe { .. } | EventKind::PowerLoss => {}
         }
     }
 
