@@ -42,10 +42,7 @@ impl Board {
     ///
     /// When the board has not what is to go wrong.
     pub fn inject(&mut self, at: Femtoseconds, fault: Fault) -> Result<(), BadFault> {
-        self.check_fault(&fault)?;
-        if matches!(fault, Fault::PowerLoss { .. }) && self.power_on.is_none() {
-            return Err(BadFault::NoPowerOn);
-        }
+        self.check_injected(&fault)?;
         self.faults.add(at, fault);
         Ok(())
     }
@@ -58,7 +55,7 @@ impl Board {
     ///
     /// When the board has not what is to go wrong.
     pub fn inject_now(&mut self, fault: Fault) -> Result<(), BadFault> {
-        self.check_fault(&fault)?;
+        self.check_injected(&fault)?;
         self.happen(self.time(), fault);
         Ok(())
     }
@@ -80,6 +77,15 @@ impl Board {
             places,
             bits: first_bit..ADDRESS_BITS,
         })
+    }
+
+    /// Whether the board has what is to go wrong, and knows all that comes of it.
+    fn check_injected(&self, fault: &Fault) -> Result<(), BadFault> {
+        self.check_fault(fault)?;
+        if matches!(fault, Fault::PowerLoss { .. }) && self.power_on.is_none() {
+            return Err(BadFault::NoPowerOn);
+        }
+        Ok(())
     }
 
     /// Whether the board has what is to go wrong. What it was when it got power is not looked at.

@@ -1,10 +1,11 @@
 //! Snapshots: all of a board's state as bytes, to continue from later, or again and again.
 //!
 //! A snapshot holds what the run depends on: harts, memory, devices, modelled caches and TLBs, faults to come, what the
-//! board was when it got power, the hash of the trace so far. It does not hold what only watches (probes, stops, recorded events) nor what only makes the
-//! board fast (decoded code, host pointers): a run that continues from a snapshot does the same at the same cycles as
-//! the one that it was taken from. The one exception is software that breaks the architecture's rules: where it changed
-//! a page table and executed no fence, a hart may still use the old translation, and after a restore uses the new one.
+//! board was when it got power, the hash of the trace so far. It does not hold what only watches (probes, stops,
+//! recorded events) nor what only makes the board fast (decoded code, host pointers): a run that continues from a
+//! snapshot does the same at the same cycles as the one that it was taken from. The one exception is software that breaks
+//! the architecture's rules: where it changed a page table and executed no fence, a hart may still use the old
+//! translation, and after a restore uses the new one.
 
 use std::io::{Read, Write};
 
@@ -90,7 +91,8 @@ pub(crate) struct State {
     power_on: Option<Vec<u8>>,
     turn: Option<(usize, u64)>,
     hash: Hash,
-    /// The pages of memory that are not all zero, by number, in order.
+    /// The pages of memory that are not all zero, by number, in order. Of what the board was when it got power, also
+    /// those in which zeros were loaded.
     pub(crate) pages: Vec<u32>,
 }
 
@@ -98,12 +100,17 @@ impl Board {
     /// All of the board's state.
     #[must_use]
     pub fn snapshot(&mut self) -> Vec<u8> {
+        self.snapshot_of(|page| *page != [0; PAGE])
+    }
+
+    /// The same with those of the pages that may be other than zero of which `takes` says so.
+    pub(crate) fn snapshot_of(&mut self, takes: impl Fn(&[u8; PAGE]) -> bool) -> Vec<u8> {
         let memory = &self.machine.memory;
         let mut pages = Vec::new();
         let mut contents = Vec::new();
         let mut page = [0; PAGE];
         for (number, address) in memory.given() {
-            if memory.read(address, &mut page).is_ok() && page != [0; PAGE] {
+            if memory.read(address, &mut page).is_ok() && takes(&page) {
                 pages.push(number);
                 contents.extend_from_slice(&page);
             }
@@ -370,7 +377,7 @@ fn save_hart(hart: &Hart) -> HartState {
     }
 }
 
-/// Lets a hart begin anew at a cycle, with a state of when it got power. What is counted of it goes on.
+/// Resets a hart, which goes on at a cycle, with a state of when it got power. What is counted of it goes on.
 pub(crate) fn power_up(hart: &mut Hart, saved: HartState, cycle: u64) {
     let saved = HartState {
         cycle,

@@ -2,9 +2,9 @@
 //!
 //! The hash covers every interrupt and exception with its cycle, hart, address and the instructions retired so far (of
 //! an exception also the trap value and `a0`), every access to a device with its time, address and value, every loss of
-//! power, and at the end the harts' registers, cycles and instruction counts. Memory, CSRs and the transfers of bus masters are not
-//! looked at: what differs there shows when it changes one of the above. Hashes of different versions of the board are
-//! not to be compared.
+//! power, and at the end the harts' registers, cycles and instruction counts. Memory, CSRs and the transfers of bus
+//! masters are not looked at: what differs there shows when it changes one of the above. Hashes of different versions
+//! of the board are not to be compared.
 
 use std::hash::Hasher;
 

@@ -1,9 +1,9 @@
 // A design's model as the board takes it (model.h), around what Verilator makes of it.
 //
 // FABRIC_NAME is the design's name; FABRIC_TILES is there when it has ports for tiles, FABRIC_POWER when it keeps
-// something without power. counters.h, which fabric/models.py writes, lets the counters of cycles go on (count_on), says
-// in how many cycles that repeats what changes beside them while the design is quiet (PERIOD), and copies what is kept
-// without power (keep).
+// something without power. counters.h, which fabric/models.py writes, lets the counters of cycles go on (count_on),
+// says in how many cycles that repeats what changes beside them while the design is quiet (PERIOD), and copies what is
+// kept without power (keep).
 
 #include "model.h"
 

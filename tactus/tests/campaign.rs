@@ -255,6 +255,39 @@ fn no_request_is_lost_when_the_vm_that_has_the_disk_crashes() {
     }
 }
 
+/// Power fails while a journal is written: nothing is lost, and each of the two mistakes of the guest is found.
+#[test]
+fn no_record_is_lost_when_power_fails_and_mistakes_are_found() {
+    let folder = tempfile::tempdir().expect("a directory can be made");
+    let read = |file: &str| fs::read_to_string(root().join(file)).expect("it is there");
+    let campaign = read("campaigns/power.toml");
+    let system = read("systems/flash-journal.toml");
+    let escapes = |mistake: &str, runs: &str| {
+        let named = system.replace("records=8 pause=8", &format!("records=8 pause=8{mistake}"));
+        assert_eq!(named == system, mistake.is_empty());
+        fs::write(folder.path().join("system.toml"), named).expect("it can be written");
+        let here = campaign.replace("../systems/flash-journal.toml", "system.toml");
+        fs::write(folder.path().join("power.toml"), here).expect("it can be written");
+        let arguments = ["power.toml", "--runs", runs, "--csv", "power.csv"];
+        let (code, stdout, stderr) = faults(folder.path(), &arguments);
+        let csv = fs::read_to_string(folder.path().join("power.csv")).expect("it is written");
+        let escaped = csv.lines().filter(|line| line.contains(",escaped,"));
+        let escaped: Vec<String> = escaped.map(str::to_owned).collect();
+        let expected = if escaped.is_empty() { Some(0) } else { Some(1) };
+        assert_eq!(code, expected, "{stdout}\n{stderr}");
+        (escaped, stdout)
+    };
+    let (escaped, stdout) = escapes("", "8");
+    assert!(escaped.is_empty(), "{stdout}");
+    assert!(stdout.contains("Escaped or hung: 0 of 8;"), "{stdout}");
+    let (escaped, stdout) = escapes(" confirm=early", "4");
+    let lost = |line: &&String| line.contains("journal had confirmed ");
+    assert!(escaped.iter().any(|line| lost(&line)), "{stdout}");
+    let (escaped, stdout) = escapes(" checksum=none", "6");
+    let torn = |line: &&String| line.contains("a torn record counts as whole");
+    assert!(escaped.iter().any(|line| torn(&line)), "{stdout}");
+}
+
 #[test]
 fn a_bad_run_is_made_smaller() {
     let folder = folder();

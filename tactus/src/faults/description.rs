@@ -1,7 +1,7 @@
 //! A campaign of faults as data: its file, read and judged.
 
 use std::fmt;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,8 @@ const TIME_MAX: Nanoseconds = Nanoseconds(60_000_000_000);
 const AFTER: Nanoseconds = Nanoseconds(10_000_000);
 const FOLLOWED: &str =
     "that is one with `pace = \"timed\"` and without weak memory: leave both out";
+/// Times without power.
+const OFF: RangeInclusive<Nanoseconds> = Nanoseconds(1_000)..=Nanoseconds(60_000_000_000);
 const HELP: &str = "the keys of a campaign are in `docs/src/reference/faults.md`";
 
 /// The file.
@@ -87,6 +89,7 @@ struct RawFault {
     fabric: Option<FabricFault>,
     drift: Option<Drift>,
     tag: Option<Tag>,
+    power: Option<RawPower>,
     femtoseconds: Option<u64>,
     affects: Option<Vec<String>>,
     weight: Option<u32>,
@@ -124,6 +127,15 @@ struct RawLine {
     number: u32,
     level: Level,
     lasts: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawPower {
+    off: String,
+    seed: Option<u64>,
+    #[serde(default)]
+    keeps: Vec<Keep>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -176,6 +188,29 @@ pub struct Tag {
     pub place: Option<usize>,
     /// This bit of the line's physical address.
     pub bit: Option<u32>,
+}
+
+/// The supply fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Power {
+    /// How long there is none.
+    pub off: Nanoseconds,
+    /// What torn flash and lost memory are drawn from; `None`: drawn, too.
+    pub seed: Option<u64>,
+    /// What must have been kept.
+    pub keeps: Vec<Keep>,
+}
+
+/// What a VM must have kept when power was lost: as much of a figure as it had confirmed.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Keep {
+    /// The VM.
+    pub vm: String,
+    /// The figure by which it confirms to others how much is kept.
+    pub confirmed: String,
+    /// The figure by which it says, when it has booted again, how much it has found.
+    pub found: String,
 }
 
 /// What goes wrong between software and the fabric.
@@ -258,6 +293,8 @@ pub enum Kind {
     Drift(Drift),
     /// A bit of a cache's tag changes.
     Tag(Tag),
+    /// The supply fails.
+    Power(Power),
 }
 
 impl Kind {
@@ -284,6 +321,7 @@ impl fmt::Display for Kind {
             }
             Self::Stall(stall) => write!(f, "stall of hart {}", stall.hart),
             Self::Drift(Drift { ppm }) => write!(f, "fabric: clock drifts {ppm} ppm"),
+            Self::Power(Power { off, .. }) => write!(f, "no power for {off}"),
             Self::Tag(Tag { cache, hart, .. }) => {
                 let hart = hart.map(|hart| format!(" of hart {hart}"));
                 write!(
@@ -442,6 +480,14 @@ impl Campaign {
                 }
             }
         }
+        let after = after.transpose()?.unwrap_or(AFTER);
+        let lasts = faults.iter().zip(&file.faults).find(
+            |(fault, _)| matches!(&fault.kind, Kind::Power(Power { off, .. }) if *off >= after),
+        );
+        if let Some((_, raw)) = lasts {
+            let help = "say a longer `after`: within it there is power again, and the system boots";
+            return Err(reader.at(&raw.span(), "`off` is not shorter than `after`", help));
+        }
         if faults.is_empty() {
             let help = "add a `[[fault]]`, such as one with `memory = { vm = \"linux\" }`";
             return Err(reader.at(&whole, "the campaign has no faults", help));
@@ -462,7 +508,7 @@ impl Campaign {
             runs,
             from,
             length: length_given,
-            after: after.transpose()?.unwrap_or(AFTER),
+            after,
             compare: file.compare,
             skip_unread: file.skip_unread.is_some_and(Spanned::into_inner),
             faults,
@@ -539,14 +585,19 @@ fn fault(
         }
         kinds.push(Kind::Tag(tag));
     }
+    if let Some(power) = &raw.power {
+        kinds.push(of_power(reader, power, span, pace)?);
+    }
     let Ok([kind]) = <[Kind; 1]>::try_from(kinds) else {
-        let message = "a fault is one of `memory`, `registers`, `crash`, `line`, `stall`, `fabric`, `drift` and `tag`";
+        let message = "a fault is one of `memory`, `registers`, `crash`, `line`, `stall`, `fabric`, `drift`, `tag` and `power`";
         return Err(reader.at(span, message, HELP));
     };
     let own = match &kind {
         Kind::Memory { vm, .. } | Kind::Registers { vm, .. } | Kind::Crash { vm } => {
             Some(vec![vm.clone()])
         }
+        // All boot again, and as ever.
+        Kind::Power(_) => Some(Vec::new()),
         _ => None,
     };
     let Some(affects) = raw.affects.clone().or(own) else {
@@ -663,6 +714,28 @@ fn of_registers(reader: &Reader, raw: &RawRegisters, span: &Range<usize>) -> Res
     })
 }
 
+fn of_power(
+    reader: &Reader,
+    raw: &RawPower,
+    span: &Range<usize>,
+    pace: RawPace,
+) -> Result<Kind, Invalid> {
+    let off = Nanoseconds::from_text(&raw.off).filter(|off| OFF.contains(off));
+    let off = off.ok_or_else(|| {
+        let message = "`off` is a time from \"1us\" to \"60s\"";
+        reader.at(span, message, "say for how long there is no power")
+    })?;
+    if pace == RawPace::Timed {
+        let help = "say it: what is booted again is compared with the first boot, which is fast";
+        return Err(reader.at(span, "a loss of `power` needs `pace = \"fast\"`", help));
+    }
+    Ok(Kind::Power(Power {
+        off,
+        seed: raw.seed,
+        keeps: raw.keeps.clone(),
+    }))
+}
+
 /// The name of a cache in a campaign's file.
 pub const fn cache_name(cache: Cache) -> &'static str {
     match cache {
@@ -741,6 +814,23 @@ mod tests {
         assert_eq!(campaign.length, Nanoseconds(20_000_000));
         assert_eq!(campaign.after, AFTER);
         assert_eq!(campaign.faults[0].affects, ["a"]);
+        let power = GOOD.replace("for =", "pace = \"fast\"\nfor =").replace(
+            "memory = { vm = \"a\" }",
+            "power = { off = \"2ms\", keeps = [{ vm = \"a\", confirmed = \"c\", found = \"f\" }] }",
+        );
+        let campaign = parsed(&power).expect("it is in order");
+        let keep = Keep {
+            vm: "a".to_owned(),
+            confirmed: "c".to_owned(),
+            found: "f".to_owned(),
+        };
+        let wanted = Kind::Power(Power {
+            off: Nanoseconds(2_000_000),
+            seed: None,
+            keeps: vec![keep],
+        });
+        assert_eq!(campaign.faults[0].kind, wanted);
+        assert!(campaign.faults[0].affects.is_empty());
         let line = "[[fault]]\nline = { number = 3, level = \"high\", lasts = \"1ms\" }\naffects = []\nweight = 3\n";
         let campaign = parsed(&format!("{GOOD}{line}")).expect("it is in order");
         let wanted = Kind::Line {
@@ -793,7 +883,22 @@ mod tests {
             (
                 "memory = { vm = \"a\" }",
                 "weight = 1",
-                "line 4: a fault is one of `memory`, `registers`, `crash`, `line`, `stall`, `fabric`, `drift` and `tag`",
+                "line 4: a fault is one of `memory`, `registers`, `crash`, `line`, `stall`, `fabric`, `drift`, `tag` and `power`",
+            ),
+            (
+                "memory = { vm = \"a\" }",
+                "power = { off = \"2ms\" }",
+                "line 4: a loss of `power` needs `pace = \"fast\"`",
+            ),
+            (
+                "memory = { vm = \"a\" }",
+                "power = { off = \"1ns\" }",
+                "line 4: `off` is a time from \"1us\" to \"60s\"",
+            ),
+            (
+                "for = \"20ms\"\n[[fault]]\nmemory = { vm = \"a\" }",
+                "pace = \"fast\"\nfor = \"20ms\"\n[[fault]]\npower = { off = \"10ms\" }",
+                "line 5: `off` is not shorter than `after`",
             ),
             (
                 "memory = { vm = \"a\" }",

@@ -1,5 +1,7 @@
 //! What a fault has done: a run beside the one without it.
 
+use tactus_board::time::Femtoseconds;
+
 use super::description::Compare;
 use crate::attack::run::Shown;
 use crate::attack::verdict::{Alone, findings};
@@ -71,7 +73,7 @@ pub struct Judged {
 
 /// What a VM has shown by the end of a run.
 #[derive(Clone, Debug)]
-struct Seen {
+pub(super) struct Seen {
     lines: Vec<Vec<u8>>,
     off: Option<(OffReason, u64)>,
     faults: u64,
@@ -81,7 +83,22 @@ struct Seen {
 
 impl Seen {
     fn of(vm: &VmJournal, compare: Compare) -> Self {
-        let bytes = vm.console.bytes();
+        Self::of_text(vm, vm.console.bytes(), compare)
+    }
+
+    /// What a VM has shown since.
+    pub(super) fn since(vm: &VmJournal, before: &VmJournal, compare: Compare) -> Self {
+        let written = |vm: &VmJournal| vm.console.dropped() as usize + vm.console.bytes().len();
+        let new = vm.console.bytes();
+        let from = new.len().saturating_sub(written(vm) - written(before));
+        let mut seen = Self::of_text(vm, &new[from..], compare);
+        seen.faults -= before.faults;
+        seen.restarts -= before.restarts;
+        seen.failed.drain(..before.failed.len());
+        seen
+    }
+
+    fn of_text(vm: &VmJournal, bytes: &[u8], compare: Compare) -> Self {
         let text = match compare {
             Compare::Exact => bytes.to_vec(),
             Compare::Text => without_figures(bytes),
@@ -96,6 +113,32 @@ impl Seen {
             restarts: vm.restarts,
             failed: vm.failed.clone(),
         }
+    }
+
+    /// The whole lines that it has written.
+    pub(super) fn lines(&self) -> usize {
+        self.lines.len() - 1
+    }
+
+    /// How the VM differs, when it has booted again, from what it is from reset on: as far as it has come, which is
+    /// `least` lines at least.
+    pub(super) fn difference_of_boot(&self, usual: &Self, least: usize) -> Option<Difference> {
+        let mut until_now = usual.clone();
+        until_now.restarts = self.restarts.min(usual.restarts);
+        if self.off.is_none() {
+            until_now.off = None;
+            until_now.lines.truncate(self.lines.len());
+        }
+        let difference = self.difference(&until_now, Compare::Text);
+        difference.or_else(|| {
+            let written = self.lines();
+            (self.off.is_none() && written < least).then(|| Difference {
+                text: format!(
+                    "has written {written} lines since, and {least} are to be by half of the time"
+                ),
+                is_told: false,
+            })
+        })
     }
 
     /// How the VM differs from what it is without the fault.
@@ -171,10 +214,12 @@ impl Seen {
     }
 }
 
-struct Difference {
-    text: String,
+/// How a VM differs.
+pub(super) struct Difference {
+    /// In words, behind its name.
+    pub text: String,
     /// The hypervisor or the VM itself has said that something is wrong.
-    is_told: bool,
+    pub is_told: bool,
 }
 
 /// The run without a fault, and how others are compared with it.
@@ -183,19 +228,42 @@ pub struct Reference {
     compare: Compare,
     shown: Shown,
     seen: Vec<Seen>,
+    /// When each VM has written its lines.
+    lines: Vec<Vec<Femtoseconds>>,
     clock_hz: u64,
 }
 
 impl Reference {
-    /// `shown`: the run without a fault.
-    pub fn of(shown: Shown, compare: Compare, clock_hz: u64) -> Self {
+    /// `shown`: the run without a fault. `lines`: when each VM has written its lines in it.
+    pub fn of(
+        shown: Shown,
+        lines: Vec<Vec<Femtoseconds>>,
+        compare: Compare,
+        clock_hz: u64,
+    ) -> Self {
         let vms = shown.outcome.journal.vms.iter();
         Self {
             seen: vms.map(|vm| Seen::of(vm, compare)).collect(),
+            lines,
             compare,
             shown,
             clock_hz,
         }
+    }
+
+    /// How consoles are compared.
+    pub(super) const fn compare(&self) -> Compare {
+        self.compare
+    }
+
+    /// What a VM has shown by its end.
+    pub(super) fn seen(&self, vm: usize) -> &Seen {
+        &self.seen[vm]
+    }
+
+    /// How many lines a VM has written by this time since reset.
+    pub(super) fn lines_by(&self, vm: usize, time: Femtoseconds) -> usize {
+        self.lines[vm].partition_point(|written| *written <= time)
     }
 
     /// Judges a run whose fault may change the VMs `affects`. `before`: how many bytes each VM had written then.
@@ -339,6 +407,37 @@ mod tests {
         let of_ended = |now: &Seen| now.difference(&ended, Compare::Text).map(|one| one.text);
         assert_eq!(of_ended(&ended.clone()), None);
         assert_eq!(of_ended(&seen("a\n")).as_deref(), Some("has not ended"));
+    }
+
+    #[test]
+    fn a_boot_is_compared_as_far_as_it_has_come() {
+        let mut usual = seen("up\nkept 3\nend\n");
+        let text = |now: &str, usual: &Seen, least| {
+            let difference = seen(now).difference_of_boot(usual, least);
+            difference.map(|difference| difference.text)
+        };
+        assert_eq!(text("", &usual, 0), None);
+        assert_eq!(text("up\nkept 5\ne", &usual, 2), None);
+        assert_eq!(text("up\nkept 5\nend\nmore\n", &usual, 3), None);
+        let short = text("up\n", &usual, 2);
+        let told = "has written 1 lines since, and 2 are to be by half of the time";
+        assert_eq!(short.as_deref(), Some(told));
+        let other = text("up\nlost 5\n", &usual, 0);
+        let told = "writes \"lost #\" in place of \"kept #\"";
+        assert_eq!(other.as_deref(), Some(told));
+        // One that has ended without the loss may not have yet; how it ends has to be the same.
+        usual.off = Some((OffReason::Shutdown, 0));
+        assert_eq!(text("up\n", &usual, 1), None);
+        let mut now = seen("up\nkept 4\nend\n");
+        now.off = Some((OffReason::Fail, 1));
+        assert!(
+            now.difference_of_boot(&usual, 0)
+                .is_some_and(|one| one.is_told)
+        );
+        now.off = usual.off;
+        assert!(now.difference_of_boot(&usual, 3).is_none());
+        now.lines.remove(1);
+        assert!(now.difference_of_boot(&usual, 0).is_some());
     }
 
     #[test]

@@ -14,7 +14,8 @@ use tactus_board::time::Femtoseconds;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, value};
 
 use super::description::{
-    Among, Begin, Campaign, Compare, Drift, Fault, Kind, Stall, Tag, cache_name, register_name,
+    Among, Begin, Campaign, Compare, Drift, Fault, Kind, Power, Stall, Tag, cache_name,
+    register_name,
 };
 use super::judge::Verdict;
 use super::run::{Row, Subject, Walker};
@@ -85,6 +86,16 @@ pub fn minimise(campaign: Campaign, run: u32, progress: &Progress) -> Result<Sma
     }
     // The shortest time behind the fault, to a hundredth: what happens until then is the same with each.
     let (mut short, mut long) = (AFTER_MIN.0.min(campaign.after.0), campaign.after.0);
+    if let [
+        Fault {
+            kind: Kind::Power(_),
+            ..
+        },
+    ] = &campaign.faults[..]
+    {
+        // In less time a system has not booted again, which is bad, too.
+        short = long;
+    }
     while long - short > long / 100 {
         let middle = short.midpoint(long);
         let mut smaller = campaign.clone();
@@ -175,6 +186,12 @@ fn alone(subject: &Subject, walker: &Walker, run: u32) -> Campaign {
             bit: Some(bit),
             ..*tag
         }),
+        (Kind::Power(power), What::Fault(BoardFault::PowerLoss { seed, .. })) => {
+            Kind::Power(Power {
+                seed: Some(seed),
+                ..power.clone()
+            })
+        }
         (kind, _) => kind.clone(),
     };
     let mut campaign = subject.campaign().clone();
@@ -388,6 +405,22 @@ fn of_fault(fault: &Fault) -> Table {
                 put("bit", i64::from(*bit).into());
             }
             "tag"
+        }
+        Kind::Power(Power { off, seed, keeps }) => {
+            put("off", format!("{}ns", off.0).into());
+            if let Some(seed) = seed {
+                let hex = format!("{seed:#x}").parse().ok();
+                put("seed", hex.unwrap_or_else(|| seed.cast_signed().into()));
+            }
+            let keeps = keeps.iter().map(|keep| {
+                let mut one = InlineTable::new();
+                one.insert("vm", keep.vm.as_str().into());
+                one.insert("confirmed", keep.confirmed.as_str().into());
+                one.insert("found", keep.found.as_str().into());
+                one
+            });
+            put("keeps", keeps.collect::<Array>().into());
+            "power"
         }
         Kind::Fabric(what) => {
             table["fabric"] = value(what.name());

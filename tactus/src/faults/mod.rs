@@ -2,10 +2,10 @@
 //! done to the VM that it has struck and to all others.
 //!
 //! [`description`] reads the file. [`space`] draws the fault of a run from the run's number alone; [`run`] carries a
-//! run out, [`judge`] compares it with the one without a fault. [`work`] carries out all on several threads, and goes
-//! on where it was ended. [`explain`] finds where a run parts from the one without its fault, [`minimise`] makes it
-//! smaller; [`tally`] counts verdicts, [`proportion`] says what they show of all faults; [`results`] has columns and a
-//! table, [`page`] shows in a browser how far a campaign is.
+//! run out, [`judge`] compares it with the one without a fault, [`reboot`] a boot after a loss of power with the first.
+//! [`work`] carries out all on several threads, and goes on where it was ended. [`explain`] finds where a run parts
+//! from the one without its fault, [`minimise`] makes it smaller; [`tally`] counts verdicts, [`proportion`] says what they
+//! show of all faults; [`results`] has columns and a table, [`page`] shows in a browser how far a campaign is.
 
 pub mod description;
 pub mod explain;
@@ -14,6 +14,7 @@ pub mod lives;
 pub mod minimise;
 pub mod page;
 pub mod proportion;
+pub mod reboot;
 pub mod results;
 pub mod run;
 pub mod space;

@@ -13,9 +13,10 @@ use tactus_board::fault::{Cache, Fault as BoardFault};
 use tactus_board::time::Femtoseconds;
 use tactus_board::timing::{RegisterOf, Uses};
 
-use super::description::{Begin, Campaign, cache_name, register_name};
+use super::description::{Begin, Campaign, Kind, Power, cache_name, register_name};
 use super::judge::{Judged, Reference, Verdict};
 use super::lives::number_of;
+use super::reboot::Loss;
 use super::space::{Drawn, Space, What, femtoseconds};
 use crate::attack::run::{Lab, Shown, Unfit};
 use crate::attack::verdict::Watched;
@@ -91,6 +92,8 @@ impl Subject {
         let (mut options, watched) = lab.watching(&boot, &all, None)?;
         options.quantum = campaign.quantum;
         options.memory_model = campaign.memory_model;
+        let mut kinds = campaign.faults.iter().map(|fault| &fault.kind);
+        options.keeps_power_on = kinds.any(|kind| matches!(kind, Kind::Power(_)));
         if campaign.pace == Pace::Timed {
             options.timed_from = Some(match &campaign.from {
                 Begin::Phase(name) => Marker::Phase(name.clone()),
@@ -190,6 +193,7 @@ impl Subject {
             })?;
         }
         let shown = Shown::of(copy.outcome(), self.watched.clone());
+        let lines = copy.line_times().to_vec();
         let trace_hash = copy.board().trace_hash();
         let clock_hz = self.options.profile.clock_hz;
         Ok(Some(Walker {
@@ -199,7 +203,7 @@ impl Subject {
             begin,
             end,
             trace_hash,
-            reference: Reference::of(shown, self.campaign.compare, clock_hz),
+            reference: Reference::of(shown, lines, self.campaign.compare, clock_hz),
             uses: self.campaign.skip_unread.then_some(uses),
             instructions: 0,
         }))
@@ -250,6 +254,9 @@ impl Blow {
                 board.inject(*time, *fault)
             };
             injected.map_err(|error| miette!("the fault cannot be: {error}"))?;
+            if let BoardFault::PowerLoss { .. } = fault {
+                live.restart_consoles();
+            }
         }
         Ok(())
     }
@@ -497,6 +504,18 @@ impl Walker {
         let written = |vm: &VmJournal| vm.console.bytes().len();
         let before: Vec<usize> = live.journal().vms.iter().map(written).collect();
         blow.strike(&mut live)?;
+        let kind = &self.space.kind(drawn.kind).kind;
+        let loss = match kind {
+            Kind::Power(Power { off, keeps, .. }) => {
+                let on = at.saturating_add(femtoseconds(off.0));
+                Some(Loss {
+                    before: live.journal().vms.clone(),
+                    powered: Femtoseconds(self.end.0.saturating_sub(on.0)),
+                    keeps,
+                })
+            }
+            _ => None,
+        };
         let executed = |live: &Live| -> u64 {
             let board = live.board();
             (0..board.harts())
@@ -514,7 +533,10 @@ impl Walker {
             .filter(|&vm| affects.contains(&image.vms[vm]))
             .collect();
         let shown = Shown::of(live.outcome(), self.subject.watched.clone());
-        let judged = self.reference.judge(&shown, &affects, &before);
+        let judged = match &loss {
+            Some(loss) => self.reference.judge_loss(&shown, &affects, loss),
+            None => self.reference.judge(&shown, &affects, &before),
+        };
         Ok(Some(Row {
             at: at.0,
             ..row(live.board().trace_hash(), blow.what, judged)
@@ -543,6 +565,10 @@ fn words(fault: &BoardFault) -> String {
         BoardFault::FabricEventExtra => "an event comes that nothing has raised".to_owned(),
         BoardFault::FabricDrift { ppm } => {
             format!("the fabric's period is {ppm} ppm longer from then on")
+        }
+        BoardFault::PowerLoss { off, seed } => {
+            let ms = off.0 as f64 / 1e12;
+            format!("there is no power for {ms} ms; what is torn is drawn from {seed:#x}")
         }
         BoardFault::Tag {
             cache,

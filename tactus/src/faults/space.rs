@@ -11,7 +11,7 @@ use tactus_board::time::{Clock, Femtoseconds};
 use tactus_board::timing::{RegisterOf, Uses};
 
 use super::description::{
-    Among, Campaign, Drift, FabricFault, Fault, Kind, Stall, Tag, cache_name,
+    Among, Campaign, Drift, FabricFault, Fault, Kind, Power, Stall, Tag, cache_name,
 };
 use super::lives::{self, Lives, number_of, register_of};
 use crate::config::Nanoseconds;
@@ -93,6 +93,8 @@ enum Source {
     LiveRegisters(usize, Lives<RegisterOf>, Option<u8>, u64),
     /// A bit of a tag of a cache.
     Tag(Tags),
+    /// So long without power, and what is drawn from then.
+    Power(Femtoseconds, Option<u64>),
     /// One and the same.
     Fixed(What),
 }
@@ -243,6 +245,12 @@ impl Space {
                     Source::Fixed(What::Fault(BoardFault::FabricDrift { ppm: *ppm }))
                 }
                 Kind::Tag(tag) => Source::Tag(tags(tag, board)?),
+                Kind::Power(Power { off, seed, keeps }) => {
+                    for keep in keeps {
+                        index(image, &keep.vm)?;
+                    }
+                    Source::Power(femtoseconds(off.0), *seed)
+                }
             };
             kinds.push((fault.clone(), source));
         }
@@ -336,6 +344,10 @@ impl Space {
                 place: random.usize(tags.places.clone()),
                 bit: random.u32(tags.bits.clone()),
             }),
+            Source::Power(off, seed) => What::Fault(BoardFault::PowerLoss {
+                off: *off,
+                seed: seed.unwrap_or_else(|| random.u64(..)),
+            }),
             Source::Fixed(what) => what.clone(),
         };
         Drawn {
@@ -365,13 +377,16 @@ impl Space {
         .collect()
     }
 
-    /// The kinds for which nothing is drawn, each with what goes wrong first.
+    /// The kinds of which it is to be tried whether they can be, each with what goes wrong first.
     pub fn fixed(&self) -> impl Iterator<Item = (&Kind, BoardFault)> {
         self.kinds
             .iter()
             .filter_map(|(fault, source)| match source {
                 Source::Fixed(What::Fault(first) | What::Pulse(first, ..)) => {
                     Some((&fault.kind, *first))
+                }
+                Source::Power(off, _) => {
+                    Some((&fault.kind, BoardFault::PowerLoss { off: *off, seed: 0 }))
                 }
                 _ => None,
             })

@@ -156,6 +156,8 @@ pub struct Options {
     pub fabric: Option<Fabric>,
     /// What is watched at the ends of the fabric's wires.
     pub ends: ends::Watched,
+    /// Keep what the board is at reset, so that power may be lost.
+    pub keeps_power_on: bool,
     /// What goes wrong, and when. For tests.
     pub faults: Vec<(Femtoseconds, Fault)>,
     /// Where the board says how far it is, in femtoseconds of virtual time, while it runs.
@@ -226,6 +228,7 @@ impl Options {
             restore: None,
             fabric: None,
             ends: ends::Watched::default(),
+            keeps_power_on: false,
             faults: Vec::new(),
             now: Arc::default(),
         }
@@ -658,6 +661,9 @@ impl Run {
             };
             setup::boot(&mut board, &options.profile, &software)
                 .map_err(|error| unfit(error.to_string()))?;
+            if options.keeps_power_on {
+                board.keep_power_on();
+            }
         }
         for (at, fault) in &options.faults {
             board

@@ -2,10 +2,16 @@
 
 use std::mem;
 
-use tactus_abi::console::{Demux, Event, LOG_STREAM, SELECT, STREAM_BASE};
+use tactus_abi::console::{Demux, Event, LOG_STREAM, SELECT, STREAM_BASE, STREAMS_MAX};
 
 /// Longest line kept whole; what is longer is cut into lines of this length. Holds over 10,000 samples.
 pub const LINE_MAX: usize = 256 * 1024;
+
+/// Stands in the line where the machine has lost power: all lines end, and what comes next is the firmware's again.
+/// Within a selection the first byte says nothing.
+pub const RESTART: [u8; 3] = [b'\n', SELECT, STREAM_BASE + RESTARTED];
+/// The stream of the firmware behind [`RESTART`]: one that no VM has.
+const RESTARTED: u8 = STREAMS_MAX;
 
 /// Who wrote a byte of the serial line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,6 +73,10 @@ pub struct Consoles {
     firmware: Vec<u8>,
     log: Vec<u8>,
     vms: Vec<Vec<u8>>,
+    /// The firmware has begun again, and no other has written since.
+    restarted: bool,
+    /// It has with the last byte.
+    begins_again: bool,
 }
 
 impl Consoles {
@@ -82,6 +92,8 @@ impl Consoles {
             firmware: Vec::new(),
             log: Vec::new(),
             vms: vec![Vec::new(); vms],
+            restarted: false,
+            begins_again: false,
         }
     }
 
@@ -93,9 +105,12 @@ impl Consoles {
         let Event::Byte(stream, byte) = self.demux.push(byte) else {
             return None;
         };
+        self.begins_again = stream == Some(RESTARTED) && !self.restarted;
+        self.restarted = stream == Some(RESTARTED);
         let source = match stream {
             None => Source::Firmware,
             Some(LOG_STREAM) => Source::Log,
+            Some(RESTARTED) => Source::Firmware,
             Some(stream) => {
                 let vm = usize::from(stream - 1);
                 if vm < self.vms.len() {
@@ -115,6 +130,12 @@ impl Consoles {
             let Some((source, byte)) = self.attribute(byte) else {
                 continue;
             };
+            if std::mem::take(&mut self.begins_again) {
+                self.finish()
+                    .into_iter()
+                    .map(Piece::Line)
+                    .for_each(&mut each);
+            }
             each(Piece::Byte(source, byte));
             let Some(buffer) = self.buffer(source) else {
                 continue;
@@ -270,6 +291,35 @@ mod tests {
             }]
         );
         assert_eq!(consoles.finish(), []);
+    }
+
+    #[test]
+    fn all_lines_end_where_power_is_lost() {
+        let before = framed(&[
+            (Source::Log, "boot time=1\n"),
+            (Source::Vm(0), "half"),
+            (Source::Vm(1), "whole\nhalf, too"),
+        ]);
+        let after = framed(&[(Source::Firmware, "OpenSBI\n"), (Source::Vm(0), "one\n")]);
+        // Within a selection, too.
+        for cut in [&[][..], &[SELECT]] {
+            let mut consoles = Consoles::new(Carriage::Framed { vms: 2 });
+            let all = [&before[..], cut, &RESTART, &after].concat();
+            let found = lines(&mut consoles, &all);
+            let expected = [
+                (Source::Log, "boot time=1"),
+                (Source::Vm(1), "whole"),
+                (Source::Vm(1), "half, too"),
+                (Source::Vm(0), "half"),
+                (Source::Firmware, "OpenSBI"),
+                (Source::Vm(0), "one"),
+            ];
+            let mut expected = expected.map(|(source, text)| (source, text.to_owned()));
+            if !cut.is_empty() {
+                expected.swap(2, 3);
+            }
+            assert_eq!(found, expected);
+        }
     }
 
     #[test]

@@ -428,12 +428,24 @@ impl Journal {
         self.vms.get_mut(known?)
     }
 
+    /// The hypervisor boots again, after a loss of power: all VMs do, and have reported no figure since.
+    fn begin_again(&mut self) {
+        self.ended = None;
+        for vm in &mut self.vms {
+            vm.off = None;
+            vm.metrics.clear();
+        }
+    }
+
     fn take_log(&mut self, record: &LogRecord) {
         if let Some(time) = record.time() {
             self.last_time = self.last_time.max(time);
         }
         match record {
             LogRecord::Boot { version, time, .. } => {
+                if self.booted.is_some() {
+                    self.begin_again();
+                }
                 self.version = Some(version.clone());
                 self.booted = Some(*time);
             }

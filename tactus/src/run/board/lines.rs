@@ -74,6 +74,13 @@ impl Lines {
         }
     }
 
+    /// Power is lost: what comes next is the firmware's.
+    pub(super) fn restart(&mut self) {
+        if let Some(own) = &mut self.own {
+            own.merge = Merge::new(own.merge.vm);
+        }
+    }
+
     /// Goes on behind this output, which was taken before.
     pub(super) fn go_on_behind(&mut self, output: &[u8]) {
         if let Some(own) = &mut self.own {

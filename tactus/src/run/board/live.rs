@@ -16,7 +16,7 @@ use super::probe::{Hits, Place, Probe};
 use super::saved::Saved;
 use super::{Begins, Facts, Marker, Options, Run, SLICE};
 use crate::image::Image;
-use crate::run::console::{Consoles, Piece, Source};
+use crate::run::console::{Consoles, Piece, RESTART, Source};
 use crate::run::journal::{Journal, RecordLine};
 use crate::run::machine::{End, Platform};
 use crate::run::record;
@@ -103,6 +103,8 @@ pub struct Live {
     taken: usize,
     /// When each record of the journal had come, by the end of its slice.
     times: Vec<Femtoseconds>,
+    /// When each VM has written its lines, by the ends of their slices.
+    line_times: Vec<Vec<Femtoseconds>>,
     /// How much of each VM's console what was waited for has used up.
     heard: Vec<u64>,
     /// The same of the journal's records.
@@ -152,6 +154,7 @@ impl Live {
             run,
             boot,
             taken: 0,
+            line_times: vec![Vec::new(); plan.vms.len()],
             times: Vec::new(),
             records_used: 0,
             ended: None,
@@ -307,13 +310,21 @@ impl Live {
             journal,
             taken,
             times,
+            line_times,
             ..
         } = self;
         for (time, bytes) in run.written.pieces_from(*taken) {
             // A run that is paused within a slice tells no other times than one that is not.
             let slice_end = Femtoseconds(time.0.div_ceil(SLICE.0).saturating_mul(SLICE.0));
             consoles.push(bytes, |piece| match piece {
-                Piece::Byte(source, byte) => journal.take_byte(source, byte),
+                Piece::Byte(source, byte) => {
+                    journal.take_byte(source, byte);
+                    if let (Source::Vm(vm), b'\n') = (source, byte)
+                        && let Some(times) = line_times.get_mut(vm)
+                    {
+                        times.push(slice_end);
+                    }
+                }
                 Piece::Line(line) => {
                     journal.take_line(&line);
                     times.resize(journal.records.len(), slice_end);
@@ -394,6 +405,7 @@ impl Live {
         to.lost = from.lost;
         fork.journal.clone_from(&self.journal);
         fork.times.clone_from(&self.times);
+        fork.line_times.clone_from(&self.line_times);
         fork.heard.clone_from(&self.heard);
         fork.records_used = self.records_used;
         fork.ended.clone_from(&self.ended);
@@ -457,6 +469,18 @@ impl Live {
     /// The records, each with the end of the slice of virtual time in which it came.
     pub fn records(&self) -> impl ExactSizeIterator<Item = (Femtoseconds, &RecordLine)> {
         self.times.iter().copied().zip(&self.journal.records)
+    }
+
+    /// When each VM has written its lines: the ends of their slices of virtual time.
+    pub fn line_times(&self) -> &[Vec<Femtoseconds>] {
+        &self.line_times
+    }
+
+    /// Ends all lines, which no more will come of when power is lost: what comes next is the firmware's.
+    pub fn restart_consoles(&mut self) {
+        self.run.lines.restart();
+        self.run.hand_on(self.run.now, &RESTART);
+        self.take_output();
     }
 
     /// What the board knows of the run by now.
