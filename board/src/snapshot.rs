@@ -3,8 +3,8 @@
 //! A snapshot holds what the run depends on: harts, memory, devices, modelled caches and TLBs, faults to come, what the
 //! board was when it got power, the hash of the trace so far. It does not hold what only watches (probes, stops,
 //! recorded events) nor what only makes the board fast (decoded code, host pointers): a run that continues from a
-//! snapshot does the same at the same cycles as the one that it was taken from. The one exception is software that breaks
-//! the architecture's rules: where it changed a page table and executed no fence, a hart may still use the old
+//! snapshot does the same at the same cycles as the one that it was taken from. The one exception is software that
+//! breaks the architecture's rules: where it changed a page table and executed no fence, a hart may still use the old
 //! translation, and after a restore uses the new one.
 
 use std::io::{Read, Write};

@@ -263,7 +263,7 @@ fn no_record_is_lost_when_power_fails_and_mistakes_are_found() {
     let campaign = read("campaigns/power.toml");
     let system = read("systems/flash-journal.toml");
     let escapes = |mistake: &str, runs: &str| {
-        let named = system.replace("records=8 pause=8", &format!("records=8 pause=8{mistake}"));
+        let named = system.replace("period=400", &format!("period=400{mistake}"));
         assert_eq!(named == system, mistake.is_empty());
         fs::write(folder.path().join("system.toml"), named).expect("it can be written");
         let here = campaign.replace("../systems/flash-journal.toml", "system.toml");

@@ -3,9 +3,9 @@
 //! that it had confirmed is found again is judged by who reads its console: `campaigns/power.toml`.
 //!
 //! Boot arguments: `records=N` (40): records of a sector, after which the other one is erased; `pause=N` (0): so many
-//! milliseconds before the first of them, so that others come to the flash; `role=neighbour`: instead, writes its area
-//! once, confirms its size, and checks it all the time: nothing that others write, or that a loss of power tears, may
-//! change it.
+//! milliseconds before the first of them, so that others come to the flash; `period=N` (0): so many microseconds before
+//! each; `role=neighbour`: instead, writes its area once, confirms its size, and checks it all the time: nothing that
+//! others write, or that a loss of power tears, may change it.
 //!
 //! Two mistakes that a campaign has to find: `confirm=early`: a record is confirmed when the I/O hypervisor has it, and
 //! not the flash; `checksum=none`: a record counts as whole whatever its checksum says.
@@ -106,7 +106,9 @@ fn write(port: &IoPort) -> ! {
     let pause = Duration::from_millis(devicetree::number("pause", 0));
     time::busy_wait(time::ticks(pause));
     record::phase("journal");
+    let period = time::ticks(Duration::from_micros(devicetree::number("period", 0)));
     loop {
+        time::busy_wait(period);
         let number = journal.append().unwrap_or_else(|failure| end(failure));
         record::metric("confirmed", number, "count");
     }

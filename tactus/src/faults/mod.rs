@@ -4,8 +4,8 @@
 //! [`description`] reads the file. [`space`] draws the fault of a run from the run's number alone; [`run`] carries a
 //! run out, [`judge`] compares it with the one without a fault, [`reboot`] a boot after a loss of power with the first.
 //! [`work`] carries out all on several threads, and goes on where it was ended. [`explain`] finds where a run parts
-//! from the one without its fault, [`minimise`] makes it smaller; [`tally`] counts verdicts, [`proportion`] says what they
-//! show of all faults; [`results`] has columns and a table, [`page`] shows in a browser how far a campaign is.
+//! from the one without its fault, [`minimise`] makes it smaller; [`tally`] counts verdicts, [`proportion`] says what
+//! they show of all faults; [`results`] has columns and a table, [`page`] shows in a browser how far a campaign is.
 
 pub mod description;
 pub mod explain;
