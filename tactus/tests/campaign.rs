@@ -262,30 +262,34 @@ fn no_record_is_lost_when_power_fails_and_mistakes_are_found() {
     let read = |file: &str| fs::read_to_string(root().join(file)).expect("it is there");
     let campaign = read("campaigns/power.toml");
     let system = read("systems/flash-journal.toml");
-    let escapes = |mistake: &str, runs: &str| {
-        let named = system.replace("period=400", &format!("period=400{mistake}"));
-        assert_eq!(named == system, mistake.is_empty());
+    let escapes = |arguments: &str, window: &str, runs: &str| {
+        let named = system.replace("period=400", arguments);
         fs::write(folder.path().join("system.toml"), named).expect("it can be written");
-        let here = campaign.replace("../systems/flash-journal.toml", "system.toml");
+        let here = campaign
+            .replace("../systems/flash-journal.toml", "system.toml")
+            .replace("for = \"12ms\"", &format!("for = \"{window}\""));
+        assert!(here.contains("\"system.toml\"") && here.contains(window));
         fs::write(folder.path().join("power.toml"), here).expect("it can be written");
         let arguments = ["power.toml", "--runs", runs, "--csv", "power.csv"];
         let (code, stdout, stderr) = faults(folder.path(), &arguments);
         let csv = fs::read_to_string(folder.path().join("power.csv")).expect("it is written");
         let escaped = csv.lines().filter(|line| line.contains(",escaped,"));
         let escaped: Vec<String> = escaped.map(str::to_owned).collect();
-        let expected = if escaped.is_empty() { Some(0) } else { Some(1) };
-        assert_eq!(code, expected, "{stdout}\n{stderr}");
+        let expected = if escaped.is_empty() { 0 } else { 1 };
+        assert_eq!(code, Some(expected), "{stdout}\n{stderr}");
         (escaped, stdout)
     };
-    let (escaped, stdout) = escapes("", "8");
+    assert!(system.contains("period=400"));
+    let (escaped, stdout) = escapes("period=400", "12ms", "8");
     assert!(escaped.is_empty(), "{stdout}");
     assert!(stdout.contains("Escaped or hung: 0 of 8;"), "{stdout}");
-    let (escaped, stdout) = escapes(" confirm=early", "4");
-    let lost = |line: &&String| line.contains("journal had confirmed ");
-    assert!(escaped.iter().any(|line| lost(&line)), "{stdout}");
-    let (escaped, stdout) = escapes(" checksum=none", "6");
-    let torn = |line: &&String| line.contains("a torn record counts as whole");
-    assert!(escaped.iter().any(|line| torn(&line)), "{stdout}");
+    let (escaped, stdout) = escapes("period=400 confirm=early", "4ms", "4");
+    let is_lost = |line: &String| line.contains("journal had confirmed ");
+    assert!(escaped.iter().any(is_lost), "{stdout}");
+    // Without a pause between records most losses tear one.
+    let (escaped, stdout) = escapes("checksum=none", "4ms", "6");
+    let is_torn = |line: &String| line.contains("a torn record counts as whole");
+    assert!(escaped.iter().any(is_torn), "{stdout}");
 }
 
 #[test]

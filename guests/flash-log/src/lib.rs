@@ -57,7 +57,8 @@ pub trait Flash {
 pub struct Settings {
     /// Records of a sector, 1 to [`RECORDS_MAX`].
     pub records: u32,
-    /// Whether records with a wrong checksum are left out. `false` is a mistake, for tests that have to find it.
+    /// Whether records with a wrong checksum are left out. `false` is a mistake, for tests that have to find it: all
+    /// that is not erased counts.
     pub checks: bool,
 }
 
@@ -244,7 +245,7 @@ impl Slot {
             number: u64::from_le_bytes(*bytes[8..].first_chunk()?),
         };
         let is_whole = slot.bytes(kind) == *bytes;
-        (bytes[0] == kind && (is_whole || !checks)).then_some(slot)
+        (is_whole || !checks).then_some(slot)
     }
 }
 

@@ -28,10 +28,18 @@ impl Part {
         (self.random >> 56) as u8
     }
 
-    /// A byte with about `share` of 8 bits set.
+    /// A byte of which each bit is set with a probability of `share` eighths.
     fn some(&mut self, share: u8) -> u8 {
-        (0..8).fold(0, |bits, place| {
-            bits | u8::from(self.random() & 7 < share) << place
+        if share == 8 {
+            return 0xff;
+        }
+        (0..3).fold(0, |bits, place| {
+            let random = self.random();
+            if share >> place & 1 != 0 {
+                bits | random
+            } else {
+                bits & random
+            }
         })
     }
 
@@ -79,15 +87,20 @@ impl Flash for &mut Part {
     fn erase(&mut self, address: u32) -> Result<(), Off> {
         let fails = self.fails()?;
         let (share, erases) = (self.random() & 7, self.random() & 1 != 0);
-        for place in address as usize..(address + SECTOR) as usize {
+        let (from, to) = (address as usize, (address + SECTOR) as usize);
+        if !fails {
+            self.bytes[from..to].fill(0xff);
+            return Ok(());
+        }
+        for place in from..to {
             let some = self.some(share);
-            self.bytes[place] = match (fails, erases) {
-                (false, _) => 0xff,
-                (true, false) => self.bytes[place] & !some,
-                (true, true) => some,
+            self.bytes[place] = if erases {
+                some
+            } else {
+                self.bytes[place] & !some
             };
         }
-        if fails { Err(Off) } else { Ok(()) }
+        Err(Off)
     }
 }
 
