@@ -280,14 +280,14 @@ fn no_record_is_lost_when_power_fails_and_mistakes_are_found() {
         (escaped, stdout)
     };
     assert!(system.contains("period=400"));
-    let (escaped, stdout) = escapes("period=400", "12ms", "8");
+    let (escaped, stdout) = escapes("period=400", "12ms", "4");
     assert!(escaped.is_empty(), "{stdout}");
-    assert!(stdout.contains("Escaped or hung: 0 of 8;"), "{stdout}");
+    assert!(stdout.contains("Escaped or hung: 0 of 4;"), "{stdout}");
     let (escaped, stdout) = escapes("period=400 confirm=early", "4ms", "4");
     let is_lost = |line: &String| line.contains("journal had confirmed ");
     assert!(escaped.iter().any(is_lost), "{stdout}");
     // Without a pause between records most losses tear one.
-    let (escaped, stdout) = escapes("checksum=none", "4ms", "6");
+    let (escaped, stdout) = escapes("checksum=none", "4ms", "4");
     let is_torn = |line: &String| line.contains("a torn record counts as whole");
     assert!(escaped.iter().any(is_torn), "{stdout}");
 }
@@ -533,6 +533,21 @@ fn tags_of_caches_change_nothing_but_times() {
     );
 }
 
+/// The cells of a line of a CSV file without quotes in quotes.
+fn cells(line: &str) -> Vec<String> {
+    let mut cells = vec![String::new()];
+    let mut is_quoted = false;
+    for character in line.chars() {
+        match (character, cells.last_mut()) {
+            ('"', _) => is_quoted = !is_quoted,
+            (',', _) if !is_quoted => cells.push(String::new()),
+            (other, Some(cell)) => cell.push(other),
+            (_, None) => {}
+        }
+    }
+    cells
+}
+
 /// What campaigns save is nothing that they would have found, and faults in what is live are none in vain.
 #[test]
 fn what_nothing_reads_need_not_be_carried_out() {
@@ -559,11 +574,7 @@ registers = { vm = \"compute\" }
             faults(folder.path(), &[&format!("{name}.toml"), "--csv", csv]);
         assert_eq!(code, Some(0), "{stdout}\n{stderr}");
         let text = fs::read_to_string(csv).expect("it is written");
-        // No cell of these has a comma: two VMs at most change nothing.
-        let lines = text.lines().skip(1);
-        lines
-            .map(|line| line.split(',').map(str::to_owned).collect())
-            .collect()
+        text.lines().skip(1).map(cells).collect()
     };
     const VERDICT: usize = 4;
     const SAME: usize = 7;
