@@ -26,7 +26,7 @@ impl Config {
         if self.design.is_none() {
             return;
         }
-        let table = self.accelerators.get_or_insert_with(|| Accelerators {
+        let table = self.accelerators.get_or_insert(Accelerators {
             span,
             manager: None,
             hold: None,
