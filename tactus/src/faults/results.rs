@@ -84,9 +84,11 @@ pub fn counts(kinds: &[String], tally: &Tally) -> Vec<(String, Counts)> {
 pub fn bound(counts: &Counts) -> Option<String> {
     let (bad, placed) = (counts.bad(), counts.placed());
     (placed > 0).then(|| {
+        let most = 100.0 * upper(bad, placed, CONFIDENCE);
+        // Of many runs the bound is small.
+        let digits = if most < 0.01 { 5 } else { 3 };
         format!(
-            "Escaped or hung: {bad} of {placed}; of all such faults less than {:.3} %, with a confidence of {:.0} %.",
-            100.0 * upper(bad, placed, CONFIDENCE),
+            "Escaped or hung: {bad} of {placed}; of all such faults less than {most:.digits$} %, with a confidence of {:.0} %.",
             100.0 * CONFIDENCE
         )
     })
