@@ -222,7 +222,7 @@ impl<'a> Port<'a> {
         self.memory.read(address, bytes)?;
         let length = bytes.len() as u64;
         Ok(self.timing.as_mut().map_or(0, |timing| {
-            timing.note_read_by_master(address, length, cycle);
+            timing.note_read(address, length, cycle);
             timing.fabric_access(coherent, address, length, false, cycle)
         }))
     }

@@ -236,7 +236,7 @@ fn find<V: Variant>(hart: &mut Hart, machine: &mut Machine) -> *const Block {
                 match machine.fetch::<V>(hart, pc.wrapping_add(2)) {
                     Ok((second, _)) => {
                         bits |= u32::from(machine.halfword(second)) << 16;
-                        machine.timing.note_read(second, hart.cycle());
+                        machine.timing.note_read(second, 2, hart.cycle());
                     }
                     Err(trap) => return refuse(hart, machine, trap),
                 }

@@ -146,7 +146,7 @@ pub struct Timing {
     touched: Option<Box<[Touched]>>,
     /// Where uses are followed. No part of the state.
     uses: Option<Box<Follower>>,
-    /// Whether `touched` or `uses` is there, so that what is asked at each access is one thing.
+    /// Whether `touched` or `uses` is there: each access asks for this alone.
     observed: bool,
 }
 
@@ -1003,15 +1003,8 @@ impl Timing {
         }
     }
 
-    /// What costs nothing is read, where uses are followed.
-    pub(crate) fn note_read(&mut self, physical: u64, now: u64) {
-        if let Some(uses) = &mut self.uses {
-            uses.access(physical, true, false, now);
-        }
-    }
-
-    /// A bus master has read that.
-    pub(crate) fn note_read_by_master(&mut self, physical: u64, bytes: u64, now: u64) {
+    /// So many bytes are read by what is charged elsewhere, or nowhere, where uses are followed.
+    pub(crate) fn note_read(&mut self, physical: u64, bytes: u64, now: u64) {
         if let Some(uses) = &mut self.uses {
             uses.read(physical, bytes, now);
         }

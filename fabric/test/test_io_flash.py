@@ -484,7 +484,7 @@ async def an_erasure_without_power_is_torn(dut):
 
 @cocotb.test(timeout_time=20, timeout_unit="ms")
 async def a_part_without_power_keeps_what_it_has(dut):
-    """What was not being changed is kept; what is kept for a port is not in the part, and lost."""
+    """The part keeps what it was not changing. A piece that waits for its port's next one is lost."""
     vmm, _ = await begin(dut)
     assert (await vmm.ask(0, WRITE, 7, b"whole")).status == DONE
     assert (await vmm.ask(0, WRITE, MORE | 12, b"kept")).status == DONE

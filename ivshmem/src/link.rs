@@ -235,7 +235,7 @@ impl<'m> Link<'m> {
         (value as u16 == 0 && self.deliver(target)).then_some(target)
     }
 
-    /// A peer's state; the tables have it before anybody is told.
+    /// Sets a peer's state; the tables have it before any peer is interrupted.
     fn set_state(&mut self, id: usize, state: u32) {
         let others = ((1 << self.count) - 1) & !(1 << id);
         let Some(Some(peer)) = self.peers.get_mut(id) else {

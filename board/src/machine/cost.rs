@@ -21,13 +21,14 @@ impl Machine {
         let mut schedule = Schedule::new(self.timing.pipeline());
         let mut cycles = 0_u16;
         for instruction in &draft.instructions {
-            let instruction = instruction.as_ref();
-            let (read, written) = instruction.map_or((0, 0), |one| schedule.registers(one));
-            draft.registers.add(instruction, read, written);
-            let more = instruction.map_or(1, |one| schedule.next(one));
+            let more = match instruction {
+                Some(instruction) => schedule.next(instruction),
+                None => schedule.illegal(),
+            };
             cycles = cycles.saturating_add(u16::try_from(more).unwrap_or(u16::MAX));
             draft.cycles.push(cycles);
         }
+        draft.registers = schedule.registers();
         draft.lines = self
             .timing
             .fetch_lines(draft.physical, 2 * u64::from(draft.halfwords));

@@ -36,7 +36,7 @@ impl Tables<'_> {
             let now = self.now + self.stall;
             self.stall += self.timing.walk_access(self.hart, physical, write, now);
         } else {
-            self.timing.note_read(physical, self.now);
+            self.timing.note_read(physical, 8, self.now);
         }
     }
 }

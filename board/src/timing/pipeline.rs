@@ -8,7 +8,11 @@
 //! A block begins with all results there: what is still under way from the block before is not seen.
 
 use super::parameters::Pipeline;
+use super::uses::Registers;
 use crate::decode::{Instruction, Operation};
+
+/// a0 to a7, which a call to a higher level hands over.
+const ARGUMENTS: u64 = 0xff << 10;
 
 /// The execution unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,6 +164,26 @@ impl Needs {
     }
 }
 
+impl Needs {
+    /// The registers that an instruction of these needs reads, a bit each: x0 to x31, f0 to f31.
+    fn read(&self, instruction: &Instruction) -> u64 {
+        let read = 1 << self.rs1.index(instruction.rs1)
+            | 1 << self.rs2.index(instruction.rs2)
+            | 1 << self.rs3.index(instruction.rs3);
+        let handed_over = match instruction.operation {
+            Operation::Ecall => ARGUMENTS,
+            _ => 0,
+        };
+        // x0 stands for none.
+        read & !1 | handed_over
+    }
+
+    /// Those that it writes.
+    const fn written(&self, instruction: &Instruction) -> u64 {
+        (1 << self.rd.index(instruction.rd)) & !1
+    }
+}
+
 /// A walk over the instructions of a block, which gives each its cycles.
 ///
 /// ```
@@ -187,6 +211,8 @@ pub struct Schedule<'a> {
     divider_free: [u32; 2],
     /// When each register's value is there.
     ready: [u32; 64],
+    /// The registers that are used.
+    registers: Registers,
 }
 
 impl<'a> Schedule<'a> {
@@ -201,18 +227,22 @@ impl<'a> Schedule<'a> {
             all_done: 0,
             divider_free: [0; 2],
             ready: [0; 64],
+            registers: Registers {
+                read: 0,
+                written: 0,
+            },
         }
     }
 
-    /// The registers that an instruction reads, and those that it writes, a bit each: x0 to x31, f0 to f31.
-    pub(crate) const fn registers(&self, instruction: &Instruction) -> (u64, u64) {
-        let needs = Needs::of(instruction.operation, self.costs);
-        let read = 1 << needs.rs1.index(instruction.rs1)
-            | 1 << needs.rs2.index(instruction.rs2)
-            | 1 << needs.rs3.index(instruction.rs3);
-        let written = 1 << needs.rd.index(instruction.rd);
-        // x0 stands for none.
-        (read & !1, written & !1)
+    /// The registers that the block uses so far.
+    pub(crate) const fn registers(&self) -> Registers {
+        self.registers
+    }
+
+    /// The block's next instruction is an illegal one: it takes a cycle, and what handles it may look at all registers.
+    pub(crate) fn illegal(&mut self) -> u32 {
+        self.registers.add(u64::MAX, 0);
+        1
     }
 
     /// The cycles that the block's next instruction adds: from the issue of the one before to its own, 0 when both
@@ -222,6 +252,8 @@ impl<'a> Schedule<'a> {
     /// early, the sum up to there is what it took.
     pub fn next(&mut self, instruction: &Instruction) -> u32 {
         let needs = Needs::of(instruction.operation, self.costs);
+        self.registers
+            .add(needs.read(instruction), needs.written(instruction));
         let mut at = self.now;
         for (file, register) in [
             (needs.rs1, instruction.rs1),
@@ -269,5 +301,27 @@ impl<'a> Schedule<'a> {
             self.divider_free[divider] = done;
         }
         self.now - before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::decode;
+    use crate::profile::Profile;
+
+    #[test]
+    fn a_call_hands_over_its_arguments_and_an_illegal_instruction_all() {
+        let profile = Profile::named("mpsoc").expect("it comes with the crate");
+        let mut schedule = Schedule::new(&profile.timing.pipeline);
+        let [ecall, addi] = [0x0000_0073, 0x0010_0513].map(|bits| decode(bits).expect("it is one"));
+        // addi a0,x0,1
+        schedule.next(&addi);
+        schedule.next(&ecall);
+        let a0 = 1 << 10;
+        assert_eq!(schedule.registers().read, ARGUMENTS & !a0);
+        assert_eq!(schedule.registers().written, a0);
+        schedule.illegal();
+        assert_eq!(schedule.registers().read, !a0);
     }
 }

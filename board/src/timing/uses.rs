@@ -11,12 +11,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::account::Doing;
-use crate::decode::{Instruction, Operation};
 
 /// Registers that are followed on each hart: x0 to x31, f0 to f31.
 const REGISTERS: usize = 64;
-/// a0 to a7, which a call to a higher level hands over.
-const ARGUMENTS: u64 = 0xff << 10;
 
 /// A time in which a place holds what is read later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,14 +58,8 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// Adds the next instruction, which reads and writes these; `None`: one that is illegal.
-    pub(crate) fn add(&mut self, instruction: Option<&Instruction>, read: u64, written: u64) {
-        let read = match instruction.map(|instruction| instruction.operation) {
-            // What handles it may look at all.
-            None => u64::MAX,
-            Some(Operation::Ecall) => read | ARGUMENTS,
-            Some(_) => read,
-        };
+    /// Adds the next instruction, which reads and writes these.
+    pub(super) const fn add(&mut self, read: u64, written: u64) {
         self.read |= read & !self.written;
         self.written |= written;
     }
@@ -385,17 +376,6 @@ mod tests {
         assert!(uses.is_alive(register(5), 130));
         assert!(!uses.is_alive(register(6), 121));
         assert!(!uses.is_alive(register(37), 150), "f5 is not x5");
-    }
-
-    #[test]
-    fn a_call_hands_over_its_arguments_and_an_illegal_instruction_all() {
-        let ecall = crate::decode::decode(0x0000_0073).expect("ecall");
-        let mut registers = Registers::default();
-        registers.add(Some(&ecall), 0, 1 << 10);
-        registers.add(Some(&ecall), 0, 0);
-        assert_eq!(registers.read, ARGUMENTS);
-        registers.add(None, 0, 0);
-        assert_eq!(registers.read, u64::MAX);
     }
 
     #[test]

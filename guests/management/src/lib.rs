@@ -10,7 +10,7 @@
 //! | `load NAME` | clears the memory of one that is off, but for its devicetree, and holds it |
 //! | `write NAME ADDRESS CRC BYTES` | writes to the memory of one that is held; `BYTES` in base64, `CRC` their CRC-32 |
 //! | `start NAME ENTRY` | starts one that is held, at that address |
-//! | `console NAME [POSITION]` | tells what one has written to its console, from that byte of all on, or what is kept |
+//! | `console NAME [POSITION]` | tells what one has written: from that byte of its output on, or all that is kept |
 //!
 //! Numbers are decimal, or hexadecimal behind `0x`. A request may begin with `#TAG`, up to [`TAG_MAX`] letters and
 //! digits: then each line of its answer does. An answer is any number of [`Report`]s or [`Text`]s, and `ok`, or `error`

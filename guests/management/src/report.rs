@@ -83,36 +83,47 @@ pub struct Report<'l> {
     pub interference_max: u64,
 }
 
-/// The names of the figures.
-const KEYS: [&str; 14] = [
-    "cause", "time", "hz", "run", "running", "faults", "restarts", "memory", "size", "jobs",
-    "overruns", "missed", "late", "waited",
-];
+/// Defines the figures of a [`Report`], by their names in its line and in their order there.
+macro_rules! figures {
+    ($($key:literal => $field:ident,)*) => {
+        /// The names of the figures.
+        const KEYS: &[&str] = &[$($key),*];
+
+        impl<'l> Report<'l> {
+            const fn figures(&self) -> [u64; KEYS.len()] {
+                [$(self.$field),*]
+            }
+
+            const fn of_figures(name: &'l str, state: State, figures: [u64; KEYS.len()]) -> Self {
+                let [$($field),*] = figures;
+                Self { name, state, $($field),* }
+            }
+        }
+    };
+}
+
+figures! {
+    "cause" => cause,
+    "time" => time,
+    "hz" => hz,
+    "run" => run_time,
+    "running" => running,
+    "faults" => faults,
+    "restarts" => restarts,
+    "memory" => memory,
+    "size" => memory_size,
+    "jobs" => jobs,
+    "overruns" => overruns,
+    "missed" => missed,
+    "late" => late_max,
+    "waited" => interference_max,
+}
 
 /// A line is no report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAReport;
 
 impl<'l> Report<'l> {
-    const fn figures(&self) -> [u64; KEYS.len()] {
-        [
-            self.cause,
-            self.time,
-            self.hz,
-            self.run_time,
-            self.running,
-            self.faults,
-            self.restarts,
-            self.memory,
-            self.memory_size,
-            self.jobs,
-            self.overruns,
-            self.missed,
-            self.late_max,
-            self.interference_max,
-        ]
-    }
-
     /// Reads a line, without its end and its tag.
     ///
     /// # Errors
@@ -138,40 +149,7 @@ impl<'l> Report<'l> {
         if words.next().is_some() {
             return Err(NotAReport);
         }
-        let [
-            cause,
-            time,
-            hz,
-            run_time,
-            running,
-            faults,
-            restarts,
-            memory,
-            memory_size,
-            jobs,
-            overruns,
-            missed,
-            late_max,
-            interference_max,
-        ] = figures;
-        Ok(Self {
-            name,
-            state,
-            cause,
-            time,
-            hz,
-            run_time,
-            running,
-            faults,
-            restarts,
-            memory,
-            memory_size,
-            jobs,
-            overruns,
-            missed,
-            late_max,
-            interference_max,
-        })
+        Ok(Self::of_figures(name, state, figures))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{LINE_MAX, WRITE_MAX, base64, crc32};
 /// Most bytes of a tag.
 pub const TAG_MAX: usize = 8;
 
-/// A line: what is asked for, and the tag of the answer.
+/// A line: the request, and the tag of its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call<'l> {
     /// What each line of the answer begins with; empty: nothing.

@@ -188,7 +188,7 @@ fn start_at(vm: Managed, entry: u64) -> Result<(), Failure<'static>> {
     })
 }
 
-/// Tells what a VM has written from a byte on; of that, what is kept.
+/// Tells what a VM has written from byte `position` on, as far as the hypervisor keeps it.
 fn show_console(tag: &Tag<'_>, vm: Managed, position: Option<u64>) -> Result<(), Failure<'static>> {
     let mut position = position.unwrap_or(0);
     let mut bytes = [0; TEXT_MAX];

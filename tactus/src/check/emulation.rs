@@ -8,7 +8,7 @@ use super::channels::Channels;
 use super::devices::fixed_map;
 use super::judge::Judge;
 use super::parts;
-use crate::config::{self, Address, HypervisorMemory, Size, Span};
+use crate::config::{self, Address, Size, Span};
 use crate::guest_image::extent_text;
 use crate::plan::{self, EmulatedDevice, Function};
 use crate::problem::Code;
@@ -251,11 +251,7 @@ pub(super) fn check(
 
 /// Only one hypervisor forwards, and has neither PCI functions nor the on-chip memory.
 fn is_forwarded(judge: &mut Judge<'_>, span: &Span) {
-    let what = if parts::memory(judge.config) == HypervisorMemory::Onchip {
-        "`hypervisor_memory`"
-    } else if judge.config.vms.iter().any(|vm| !vm.pci.is_empty()) {
-        "the PCI functions"
-    } else {
+    let Some(what) = parts::fixed_hypervisor(judge.config) else {
         return;
     };
     judge.note(

@@ -2,7 +2,7 @@
 
 use super::judge::Judge;
 use super::parts;
-use crate::config::{At, HypervisorMemory, Vm};
+use crate::config::{At, Vm};
 use crate::problem::{Code, Problem};
 
 /// The VMs that each VM manages, in their order.
@@ -52,11 +52,7 @@ fn managed(judge: &mut Judge<'_>, index: usize, vm: &Vm) -> Vec<usize> {
 
 /// Only one hypervisor lets VMs manage others, and has neither PCI functions nor the on-chip memory.
 fn is_possible(judge: &mut Judge<'_>, key: &At<Vec<At<String>>>) {
-    let what = if parts::memory(judge.config) == HypervisorMemory::Onchip {
-        "`hypervisor_memory`"
-    } else if judge.config.vms.iter().any(|vm| !vm.pci.is_empty()) {
-        "the PCI functions"
-    } else {
+    let Some(what) = parts::fixed_hypervisor(judge.config) else {
         return;
     };
     judge.note(

@@ -104,6 +104,17 @@ pub(super) const fn hypervisor(parts: u32, memory: HypervisorMemory) -> &'static
     }
 }
 
+/// What of a description needs one of the hypervisors that have neither forwarding nor management, if anything does.
+pub(super) fn fixed_hypervisor(config: &Config) -> Option<&'static str> {
+    if memory(config) == HypervisorMemory::Onchip {
+        Some("`hypervisor_memory`")
+    } else if config.vms.iter().any(|vm| !vm.pci.is_empty()) {
+        Some("the PCI functions")
+    } else {
+        None
+    }
+}
+
 /// Where a description has the hypervisor.
 pub(super) fn memory(config: &Config) -> HypervisorMemory {
     let memory = config.system.hypervisor_memory.as_ref();

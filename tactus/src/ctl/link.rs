@@ -136,7 +136,8 @@ impl Link {
         self.hear_answer(Instant::now() + REQUEST_MAX, |tag| tag == number)
     }
 
-    /// What a VM has written to its console, in pieces: from byte `position` of all on, or what is kept.
+    /// What a VM has written to its console, in pieces: from byte `position` of its output on, or all that is
+    /// kept.
     ///
     /// # Errors
     /// It is refused, or not answered.

@@ -4,7 +4,7 @@ use tactus_board::time::Femtoseconds;
 
 use super::description::Compare;
 use crate::attack::run::Shown;
-use crate::attack::verdict::{Alone, findings};
+use crate::attack::verdict::{Alone, Finding, findings};
 use crate::run::journal::VmJournal;
 use crate::run::record::OffReason;
 
@@ -222,6 +222,62 @@ pub(super) struct Difference {
     pub is_told: bool,
 }
 
+/// What is known of a run so far.
+pub(super) struct Judging<'a> {
+    affects: &'a [usize],
+    changed: Vec<String>,
+    reasons: Vec<String>,
+    is_told: bool,
+    escaped: bool,
+}
+
+impl<'a> Judging<'a> {
+    /// A run of which that was found, and which may change the VMs `affects`.
+    pub(super) fn begin(affects: &'a [usize], found: Vec<Finding>) -> Self {
+        let reasons = found
+            .iter()
+            .map(|finding| format!("{}: {}", finding.whom, finding.text));
+        Self {
+            affects,
+            changed: Vec::new(),
+            is_told: false,
+            escaped: !found.is_empty(),
+            reasons: reasons.collect(),
+        }
+    }
+
+    /// How a VM differs from what it is without the fault, if it does.
+    pub(super) fn add(&mut self, vm: usize, name: &str, differences: &[Difference]) {
+        if differences.is_empty() {
+            return;
+        }
+        self.changed.push(name.to_owned());
+        let texts = differences.iter().map(|one| format!("{name} {}", one.text));
+        self.reasons.extend(texts);
+        if self.affects.contains(&vm) {
+            self.is_told |= differences.iter().any(|one| one.is_told);
+        } else {
+            self.escaped = true;
+        }
+    }
+
+    /// The verdict; `hangs` says whether nothing goes on, where something has escaped.
+    pub(super) fn end(self, hangs: impl FnOnce() -> bool) -> Judged {
+        let verdict = match (self.escaped, self.changed.is_empty(), self.is_told) {
+            (true, ..) if hangs() => Verdict::Hang,
+            (true, ..) => Verdict::Escaped,
+            (false, true, _) => Verdict::Masked,
+            (false, false, true) => Verdict::Detected,
+            (false, false, false) => Verdict::Contained,
+        };
+        Judged {
+            verdict,
+            changed: self.changed,
+            reasons: self.reasons,
+        }
+    }
+}
+
 /// The run without a fault, and how others are compared with it.
 #[derive(Debug)]
 pub struct Reference {
@@ -268,10 +324,6 @@ impl Reference {
 
     /// Judges a run whose fault may change the VMs `affects`. `before`: how many bytes each VM had written then.
     pub fn judge(&self, run: &Shown, affects: &[usize], before: &[usize]) -> Judged {
-        let mut changed = Vec::new();
-        let mut reasons = Vec::new();
-        let mut is_told = false;
-        let mut escaped = false;
         let vms = &run.outcome.journal.vms;
         let others: Vec<_> = run
             .jobs
@@ -287,35 +339,16 @@ impl Reference {
             let us = cycles as f64 * 1e6 / self.clock_hz as f64;
             format!("{us:.1} us")
         };
-        for finding in findings(Some(alone), &run.outcome, None, &others, time) {
-            escaped = true;
-            reasons.push(format!("{}: {}", finding.whom, finding.text));
-        }
+        let mut judging = Judging::begin(
+            affects,
+            findings(Some(alone), &run.outcome, None, &others, time),
+        );
         for (index, (vm, usual)) in vms.iter().zip(&self.seen).enumerate() {
             let now = Seen::of(vm, self.compare);
-            let Some(difference) = now.difference(usual, self.compare) else {
-                continue;
-            };
-            changed.push(vm.name.clone());
-            reasons.push(format!("{} {}", vm.name, difference.text));
-            if affects.contains(&index) {
-                is_told |= difference.is_told;
-            } else {
-                escaped = true;
-            }
+            let difference = now.difference(usual, self.compare);
+            judging.add(index, &vm.name, difference.as_slice());
         }
-        let verdict = match (escaped, changed.is_empty(), is_told) {
-            (true, ..) if self.is_stuck(run, before) => Verdict::Hang,
-            (true, ..) => Verdict::Escaped,
-            (false, true, _) => Verdict::Masked,
-            (false, false, true) => Verdict::Detected,
-            (false, false, false) => Verdict::Contained,
-        };
-        Judged {
-            verdict,
-            changed,
-            reasons,
-        }
+        judging.end(|| self.is_stuck(run, before))
     }
 
     /// Whether each VM that writes a line without the fault has written nothing since.

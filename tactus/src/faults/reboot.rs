@@ -9,7 +9,7 @@
 use tactus_board::time::Femtoseconds;
 
 use super::description::Keep;
-use super::judge::{Difference, Judged, Reference, Seen, Verdict};
+use super::judge::{Difference, Judged, Judging, Reference, Seen};
 use crate::attack::run::Shown;
 use crate::attack::verdict::findings;
 use crate::run::journal::VmJournal;
@@ -29,12 +29,8 @@ impl Reference {
     /// Judges a run in which power was lost, and which may change the VMs `affects`.
     pub fn judge_loss(&self, run: &Shown, affects: &[usize], loss: &Loss<'_>) -> Judged {
         let vms = &run.outcome.journal.vms;
-        let (mut changed, mut reasons) = (Vec::new(), Vec::new());
-        let (mut is_told, mut escaped) = (false, false);
-        for finding in findings(None, &run.outcome, None, &[], |_| String::new()) {
-            escaped = true;
-            reasons.push(format!("{}: {}", finding.whom, finding.text));
-        }
+        let found = findings(None, &run.outcome, None, &[], |_| String::new());
+        let mut judging = Judging::begin(affects, found);
         let half = Femtoseconds(loss.powered.0 / 2);
         let (mut wrote, mut is_to_write) = (false, false);
         for (index, (vm, before)) in vms.iter().zip(&loss.before).enumerate() {
@@ -46,30 +42,9 @@ impl Reference {
             let keeps = loss.keeps.iter().filter(|keep| keep.vm == vm.name);
             let all_lost = keeps.filter_map(|keep| lost(keep, before, vm));
             let all: Vec<Difference> = of_boot.into_iter().chain(all_lost).collect();
-            if all.is_empty() {
-                continue;
-            }
-            changed.push(vm.name.clone());
-            let texts = all.iter().map(|one| format!("{} {}", vm.name, one.text));
-            reasons.extend(texts);
-            if affects.contains(&index) {
-                is_told |= all.iter().any(|one| one.is_told);
-            } else {
-                escaped = true;
-            }
+            judging.add(index, &vm.name, &all);
         }
-        let verdict = match (escaped, changed.is_empty(), is_told) {
-            (true, ..) if is_to_write && !wrote => Verdict::Hang,
-            (true, ..) => Verdict::Escaped,
-            (false, true, _) => Verdict::Masked,
-            (false, false, true) => Verdict::Detected,
-            (false, false, false) => Verdict::Contained,
-        };
-        Judged {
-            verdict,
-            changed,
-            reasons,
-        }
+        judging.end(|| is_to_write && !wrote)
     }
 }
 

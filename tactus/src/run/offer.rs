@@ -226,7 +226,7 @@ mod tests {
         let path = directory.path().join("socket");
         drop(UnixListener::bind(&path).expect("it can be made"));
         assert!(path.exists());
-        drop(Offer::open(0, &path).expect("nobody listens there"));
+        drop(Offer::open(0, &path).expect("no program listens there"));
         // What is no socket stays.
         fs::write(&path, "mine").expect("it can be written");
         assert!(Offer::open(0, &path).is_err());
