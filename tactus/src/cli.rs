@@ -16,7 +16,7 @@ use crate::run::ends::Files;
 use crate::run::functions::{Card, Disk, Functions};
 use crate::run::show::Shown;
 use crate::{
-    attack, bench, boot, check, collect, ctl, faults, image, man, new, report, run, sweep,
+    attack, bench, boot, check, collect, ctl, faults, image, man, new, report, run, sign, sweep,
     timed_io, warm,
 };
 
@@ -77,6 +77,9 @@ pub enum Command {
     /// Talk to the VM of a run that manages others: start, stop and restart them, load other images, show a page
     #[command(after_help = ctl::EXIT_CODES)]
     Ctl(CtlArguments),
+    /// Sign an image for a VM, so that a manager with the key's public half starts it
+    #[command(after_help = EXIT_CODES)]
+    Sign(SignArguments),
     /// Build everything that the other commands need, into one directory for --artifacts
     #[command(after_help = EXIT_CODES)]
     Artifacts(CollectArguments),
@@ -440,6 +443,23 @@ impl RunArguments {
     }
 }
 
+/// Arguments of `tactus sign`.
+#[derive(Debug, Args)]
+pub struct SignArguments {
+    /// The VM that the image is for
+    #[arg(required_unless_present = "public")]
+    pub vm: Option<String>,
+    /// The image: a file, or @ and the name of an artifact
+    #[arg(value_name = "FILE", required_unless_present = "public")]
+    pub image: Option<String>,
+    /// The private key: a PEM file, as `openssl genpkey -algorithm ed25519` writes it
+    #[arg(long, value_name = "PEM")]
+    pub key: PathBuf,
+    /// Print the key's public half, for the manager's boot argument `key`
+    #[arg(long, conflicts_with_all = ["vm", "image"])]
+    pub public: bool,
+}
+
 /// Arguments of `tactus ctl`.
 #[derive(Debug, Args)]
 pub struct CtlArguments {
@@ -487,6 +507,9 @@ pub enum CtlCommand {
         /// The image: a file, or @ and the name of an artifact
         #[arg(value_name = "FILE")]
         image: String,
+        /// The image's signature, as `tactus sign` prints it, for a manager that has a key
+        #[arg(long, value_name = "FILE")]
+        signature: Option<PathBuf>,
         /// Do not start it
         #[arg(long)]
         hold: bool,
@@ -1142,6 +1165,7 @@ pub fn main() -> ExitCode {
         Command::Warm(arguments) => warm::command(&arguments),
         Command::Report(arguments) => report::command::command(&arguments),
         Command::Ctl(arguments) => ctl::command(&arguments),
+        Command::Sign(arguments) => sign::command(&arguments),
         Command::Artifacts(arguments) => collect::command(&arguments),
         Command::TimedIo(arguments) => timed_io::command(&arguments),
         Command::New(arguments) => new::command(&arguments),

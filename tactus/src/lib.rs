@@ -39,6 +39,7 @@ pub mod profile;
 pub mod progress;
 pub mod report;
 pub mod run;
+pub mod sign;
 pub mod stall;
 pub mod sweep;
 mod symbols;

@@ -2,14 +2,16 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 use tactus::run::script::Script;
 use tactus::run::state::State;
 
-use crate::harness::{On, boot, explain, figure, in_weak_memory, on_both, once, output, root, run};
+use crate::harness::{
+    On, boot, explain, figure, in_weak_memory, on_both, once, output, root, run, run_text, written,
+};
 
 /// Each call of management does what it says, and is refused where it says so.
 fn management_calls(on: On) {
@@ -68,7 +70,7 @@ fn a_hostile_manager_does_no_more_than_it_was_given(on: On) {
 }
 
 /// What is typed, and what the manager answers.
-const LINES: [(&str, &str); 19] = [
+const LINES: [(&str, &str); 20] = [
     ("#a list", "#a ok"),
     (
         "#b fly",
@@ -93,6 +95,14 @@ const LINES: [(&str, &str); 19] = [
     (
         "#j start control 0x80000000",
         "#j error VM control is not held; load it first",
+    ),
+    (
+        concat!(
+            "#z load control ",
+            "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+            "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=="
+        ),
+        "#z error VM control: there is no key to check a signature with",
     ),
     ("#k load control", "#k ok"),
     (
@@ -153,12 +163,18 @@ pub struct ManagedRun {
 
 impl ManagedRun {
     pub fn start() -> Self {
+        Self::of("systems/managed.toml".as_ref())
+    }
+
+    fn of(system: &Path) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory can be made");
         let socket = directory.path().join("socket");
         let text = fs::File::create(directory.path().join("text")).expect("it can be made");
         let child = Command::new(env!("CARGO_BIN_EXE_tactus"))
             .current_dir(root())
-            .args(["run", "systems/managed.toml", "--platform", "board"])
+            .arg("run")
+            .arg(system)
+            .args(["--platform", "board"])
             .arg("--console-socket")
             .arg(format!("manager={}", socket.display()))
             .stdin(Stdio::null())
@@ -295,6 +311,85 @@ fn ctl_drives_a_manager() {
     let (exit, _, error) = output(command.args(["ctl", "--socket", "none.sock", "list"]));
     assert_eq!(exit, Some(2), "{error}");
     assert!(error.contains("none.sock cannot be reached"), "{error}");
+}
+
+/// A key, of RFC 8410, section 10.3.
+const KEY: &str = "-----BEGIN PRIVATE KEY-----\n\
+                   MC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n\
+                   -----END PRIVATE KEY-----\n";
+
+/// `systems/managed.toml` with a manager that has that key.
+fn managed_with(key: &str) -> String {
+    let text = fs::read_to_string(root().join("systems/managed.toml")).expect("it is there");
+    let managed = "image = \"@manager\"\n";
+    assert!(text.contains(managed), "{text}");
+    text.replacen(managed, &format!("{managed}bootargs = \"key={key}\"\n"), 1)
+}
+
+/// A manager with a key starts images that are signed with it for the VM that gets them, and no others.
+#[test]
+fn a_manager_with_a_key_starts_signed_images_alone() {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let key = directory.path().join("key.pem");
+    fs::write(&key, KEY).expect("it can be written");
+    let sign = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tactus"));
+        command.current_dir(root()).arg("sign").args(arguments);
+        let (exit, text, error) = output(command.arg("--key").arg(&key));
+        assert_eq!(exit, Some(0), "{error}");
+        text
+    };
+    let signature = |vm: &str, image: &str| {
+        let file = directory.path().join(format!("{vm}.sig"));
+        fs::write(&file, sign(&[vm, image])).expect("it can be written");
+        file.display().to_string()
+    };
+    let system = written(&managed_with(sign(&["--public"]).trim()));
+    let run = ManagedRun::of(system.path());
+    run.ctl(&["stop", "control"], 0);
+    let (_, error) = run.ctl(&["load", "control", "@hello"], 1);
+    let wanted = "error: VM control: images have to be signed here; say the signature\n";
+    assert_eq!(error, wanted);
+    assert_eq!(run.vm("control")["state"], "off");
+    let others = signature("crasher", "@hello");
+    let (_, error) = run.ctl(&["load", "control", "@hello", "--signature", &others], 1);
+    let wanted = "error: VM control: the signature is not of this image, entry, VM and key\n";
+    assert_eq!(error, wanted);
+    assert_eq!(run.vm("control")["state"], "held");
+    let its = signature("control", "@hello");
+    let (_, error) = run.ctl(&["load", "control", "@managed", "--signature", &its], 1);
+    assert_eq!(error, wanted);
+    let (_, error) = run.ctl(
+        &["load", "control", "@hello", "--signature", "Cargo.toml"],
+        2,
+    );
+    assert!(
+        error.contains("Cargo.toml: a signature is base64 of 64 bytes"),
+        "{error}"
+    );
+    let (text, _) = run.ctl(&["load", "control", "@hello", "--signature", &its], 0);
+    assert!(
+        text.starts_with("VM control: ELF is loaded and started"),
+        "{text}"
+    );
+    run.wait_for("control", "off");
+    assert!(run.text().contains("Hello from vCPU 0"), "{}", run.text());
+    // Its own image is the system's, and needs none.
+    run.ctl(&["start", "control"], 0);
+    run.wait_for("control", "running");
+}
+
+/// A manager whose key is none manages nothing.
+#[test]
+fn a_manager_with_a_bad_key_gives_up() {
+    let outcome = run_text(On::Board, &managed_with("AAAA"), Some("manager"));
+    let vm = outcome.journal.vm("manager").expect("the system has it");
+    let text = vm.console.text();
+    assert!(
+        text.contains("the_boot_argument_key_is_not_base64"),
+        "{text}"
+    );
+    assert!(!text.contains("ready"), "{text}");
 }
 
 /// A page of the manager's VMs, until it is dropped.

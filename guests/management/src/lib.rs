@@ -7,7 +7,7 @@
 //! | `stop NAME` | ends it, and waits until it is off |
 //! | `start NAME` | starts one that is off, with its own image |
 //! | `restart NAME` | both |
-//! | `load NAME` | clears the memory of one that is off, but for its devicetree, and holds it |
+//! | `load NAME [SIGNATURE]` | clears the memory of one that is off, but for its devicetree, and holds it; a manager with a key needs the image's [signature](ImageSignature), in base64 |
 //! | `write NAME ADDRESS CRC BYTES` | writes to the memory of one that is held; `BYTES` in base64, `CRC` their CRC-32 |
 //! | `start NAME ENTRY` | starts one that is held, at that address |
 //! | `console NAME [POSITION]` | tells what one has written: from that byte of its output on, or all that is kept |
@@ -20,11 +20,16 @@
 mod base64;
 mod report;
 mod request;
+mod signature;
 mod text;
 
 pub use base64::{Encoded, decode};
 pub use report::{NotAReport, Report, State};
 pub use request::{Call, Refused, Request, TAG_MAX, parse};
+pub use signature::{
+    Check, ImageSignature, KEY_SIZE, Key, NotAKey, NotASignature, SIGNATURE_SIZE, sign_entry,
+    sign_title, sign_write,
+};
 pub use text::{TEXT_MAX, Text};
 
 /// Most bytes of a request's line, without its end.

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{LINE_MAX, WRITE_MAX, base64, crc32};
+use crate::{ImageSignature, LINE_MAX, NotASignature, WRITE_MAX, base64, crc32};
 
 /// Most bytes of a tag.
 pub const TAG_MAX: usize = 8;
@@ -31,8 +31,8 @@ pub enum Request<'l> {
     Start(&'l str),
     /// It ends, if it is not off, and starts.
     Restart(&'l str),
-    /// Its memory is cleared, and it is held.
-    Load(&'l str),
+    /// Its memory is cleared, and it is held, for an image with that signature.
+    Load(&'l str, Option<ImageSignature>),
     /// Bytes for its memory.
     Write {
         /// The VM.
@@ -69,6 +69,8 @@ pub enum Refused {
     Bytes,
     /// Its bytes are others than were sent.
     Checksum,
+    /// What should be a signature is none.
+    Signature(NotASignature),
 }
 
 impl fmt::Display for Refused {
@@ -85,6 +87,7 @@ impl fmt::Display for Refused {
             Self::Number(what) => write!(f, "{what} is not a number"),
             Self::Bytes => write!(f, "the bytes are not base64 of at most {WRITE_MAX} bytes"),
             Self::Checksum => f.write_str("the checksum does not match"),
+            Self::Signature(reason) => reason.fmt(f),
         }
     }
 }
@@ -154,7 +157,11 @@ fn request<'l>(
             }
         }
         "restart" => Request::Restart(needed(vm)?),
-        "load" => Request::Load(needed(vm)?),
+        "load" => {
+            let name = needed(vm)?;
+            let signature = words.next().map(ImageSignature::parse);
+            Request::Load(name, signature.transpose().map_err(Refused::Signature)?)
+        }
         "write" => {
             let vm = needed(vm)?;
             let address = as_number(needed("the address")?, "the address")?;
@@ -190,7 +197,8 @@ impl fmt::Display for Request<'_> {
             Self::Stop(vm) => write!(f, "stop {vm}"),
             Self::Start(vm) => write!(f, "start {vm}"),
             Self::Restart(vm) => write!(f, "restart {vm}"),
-            Self::Load(vm) => write!(f, "load {vm}"),
+            Self::Load(vm, None) => write!(f, "load {vm}"),
+            Self::Load(vm, Some(signature)) => write!(f, "load {vm} {signature}"),
             Self::Write { vm, address, bytes } => {
                 let mut decoded = [0; WRITE_MAX];
                 let length = base64::decode(bytes, &mut decoded).ok_or(fmt::Error)?;

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use tactus_management::{
-    Call, Encoded, LINE_MAX, Refused, Report, Request, State, WRITE_MAX, crc32, decode, parse,
+    Call, Encoded, ImageSignature, LINE_MAX, NotASignature, Refused, Report, Request, State,
+    WRITE_MAX, crc32, decode, parse,
 };
 
 fn request(line: &str) -> Result<Request<'_>, Refused> {
@@ -24,7 +25,7 @@ fn requests_are_taken_apart() {
             Request::StartAt("first", 0x8000_0000),
         ),
         ("restart first", Request::Restart("first")),
-        ("load first", Request::Load("first")),
+        ("load first", Request::Load("first", None)),
         ("console first", Request::Console("first", None)),
         ("console first 77", Request::Console("first", Some(77))),
     ] {
@@ -36,6 +37,9 @@ fn requests_are_taken_apart() {
     }
     let call = parse(b"#7a list");
     assert_eq!((call.tag, call.request), ("7a", Ok(Request::List)));
+    let signature = ImageSignature::of([0xa5; 64]);
+    let line = format!("load first {signature}");
+    assert_eq!(request(&line), Ok(Request::Load("first", Some(signature))));
     let line = format!("write first 4096 {} YWJj", crc32(b"abc"));
     let expected = Request::Write {
         vm: "first",
@@ -66,6 +70,8 @@ fn what_is_no_request_is_told_exactly() {
         ("write first 0 0", Refused::Missing("the text of the bytes")),
         ("write first 0 0 YWJ", Refused::Bytes),
         ("write first 0 0 YWJj", Refused::Checksum),
+        ("load first YWJj", Refused::Signature(NotASignature)),
+        ("load first YWJ", Refused::Signature(NotASignature)),
         ("# list", Refused::Tag),
         ("#123456789 list", Refused::Tag),
         ("list\t", Refused::NotText),

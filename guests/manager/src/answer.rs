@@ -5,7 +5,11 @@ use core::fmt::{self, Display};
 use tactus_guest::abi::management::{CONSOLE_KEPT, CONSOLE_MAX, VmCounters};
 use tactus_guest::management::{self, Console, Managed, managed};
 use tactus_guest::{hypervisor, println, sbi::Error, time, trap};
-use tactus_management::{Refused, Report, Request, State, TEXT_MAX, Text, WRITE_MAX, decode};
+use tactus_management::{
+    ImageSignature, Refused, Report, Request, State, TEXT_MAX, Text, WRITE_MAX, decode,
+};
+
+use crate::images::{Images, Refusal};
 
 /// How often is looked whether a VM has come to a state, in a second.
 const LOOKS_HZ: u64 = 1000;
@@ -33,6 +37,8 @@ enum Failure<'l> {
     State(Managed, &'static str),
     /// So many bytes from that address on are not all in its memory.
     Outside(Managed, u64, usize),
+    /// Its image may not be loaded, or started.
+    Image(Managed, Refusal),
     /// No instruction can be there.
     Entry(Managed, u64),
     /// It has not come to that state in time.
@@ -62,6 +68,17 @@ impl Display for Failure<'_> {
                 }
                 Ok(())
             }
+            Self::Image(vm, refusal) => write!(
+                f,
+                "VM {}: {}",
+                vm.name,
+                match refusal {
+                    Refusal::Unsigned => "images have to be signed here; say the signature",
+                    Refusal::NoKey => "there is no key to check a signature with",
+                    Refusal::Signature => "the signature is not of this image, entry, VM and key",
+                    Refusal::NotBegun => "no signed image is on its way; load it first",
+                }
+            ),
             Self::Entry(vm, entry) => {
                 write!(
                     f,
@@ -81,18 +98,22 @@ impl Display for Failure<'_> {
 }
 
 /// Carries out what was asked for, and answers under that tag.
-pub fn answer(tag: &str, request: Result<Request<'_>, Refused>) {
+pub fn answer(images: &mut Images, tag: &str, request: Result<Request<'_>, Refused>) {
     let tag = Tag(tag);
     match request
         .map_err(Failure::Refused)
-        .and_then(|request| carry_out(&tag, request))
+        .and_then(|request| carry_out(images, &tag, request))
     {
         Ok(()) => println!("{tag}ok"),
         Err(failure) => println!("{tag}error {failure}"),
     }
 }
 
-fn carry_out<'l>(tag: &Tag<'_>, request: Request<'l>) -> Result<(), Failure<'l>> {
+fn carry_out<'l>(
+    images: &mut Images,
+    tag: &Tag<'_>,
+    request: Request<'l>,
+) -> Result<(), Failure<'l>> {
     match request {
         Request::Nothing => Ok(()),
         Request::List => managed().try_for_each(|vm| tell(tag, vm)),
@@ -106,9 +127,9 @@ fn carry_out<'l>(tag: &Tag<'_>, request: Request<'l>) -> Result<(), Failure<'l>>
                 Err(failure) => Err(failure),
             }
         }
-        Request::Load(name) => load(named(name)?),
-        Request::Write { vm, address, bytes } => write(named(vm)?, address, bytes),
-        Request::StartAt(name, entry) => start_at(named(name)?, entry),
+        Request::Load(name, signature) => load(images, named(name)?, signature),
+        Request::Write { vm, address, bytes } => write(images, named(vm)?, address, bytes),
+        Request::StartAt(name, entry) => start_at(images, named(name)?, entry),
         Request::Console(name, position) => show_console(tag, named(name)?, position),
     }
 }
@@ -161,15 +182,33 @@ fn start(vm: Managed) -> Result<(), Failure<'static>> {
     })
 }
 
-fn load(vm: Managed) -> Result<(), Failure<'static>> {
+fn load(
+    images: &mut Images,
+    vm: Managed,
+    signature: Option<ImageSignature>,
+) -> Result<(), Failure<'static>> {
+    let check = images
+        .begin(vm, signature)
+        .map_err(|refusal| Failure::Image(vm, refusal))?;
     match management::vm_load(vm.number) {
-        Ok(()) => wait_until(vm, State::Held, |state| state == State::Held),
+        Ok(()) => {
+            images.begun(vm, check);
+            wait_until(vm, State::Held, |state| state == State::Held)
+        }
         Err(Error::AlreadyAvailable) => Err(Failure::State(vm, "is not off; stop it first")),
         Err(error) => Err(Failure::Call(vm, error)),
     }
 }
 
-fn write(vm: Managed, address: u64, text: &str) -> Result<(), Failure<'static>> {
+fn write(
+    images: &mut Images,
+    vm: Managed,
+    address: u64,
+    text: &str,
+) -> Result<(), Failure<'static>> {
+    images
+        .may_write(vm)
+        .map_err(|refusal| Failure::Image(vm, refusal))?;
     let mut bytes = [0; WRITE_MAX];
     let length = decode(text, &mut bytes).ok_or(Failure::Refused(Refused::Bytes))?;
     let written = management::vm_write(vm.number, address, &bytes[..length]);
@@ -177,10 +216,15 @@ fn write(vm: Managed, address: u64, text: &str) -> Result<(), Failure<'static>> 
         Error::InvalidAddress => Failure::Outside(vm, address, length),
         Error::AlreadyStarted => Failure::State(vm, "is not held; load it first"),
         error => Failure::Call(vm, error),
-    })
+    })?;
+    images.written(address, &bytes[..length]);
+    Ok(())
 }
 
-fn start_at(vm: Managed, entry: u64) -> Result<(), Failure<'static>> {
+fn start_at(images: &mut Images, vm: Managed, entry: u64) -> Result<(), Failure<'static>> {
+    images
+        .may_start(vm, entry)
+        .map_err(|refusal| Failure::Image(vm, refusal))?;
     management::vm_start(vm.number, entry).map_err(|error| match error {
         Error::InvalidAddress => Failure::Entry(vm, entry),
         Error::AlreadyStarted => Failure::State(vm, "is not held; load it first"),

@@ -1,19 +1,29 @@
 //! Manages the VMs that its description names, as it is told by lines over its console
-//! (`guests/management`): starts, stops and restarts them, loads other images into them, and tells of them.
+//! (`guests/management`): starts, stops and restarts them, loads other images into them, and tells of them. With a boot
+//! argument `key`, it starts images that are signed with that key, and no others.
 #![no_std]
 #![no_main]
 
 mod answer;
+mod images;
 
+use images::Images;
 use tactus_guest::abi::map::UART_SOURCE;
 use tactus_guest::plic::Plic;
 use tactus_guest::uart::{IER_RECEIVED, Uart};
-use tactus_guest::{println, sbi, start, trap};
-use tactus_management::{LINE_MAX, parse};
+use tactus_guest::{devicetree, println, record, sbi, start, trap};
+use tactus_management::{Key, LINE_MAX, NotAKey, parse};
 
 tactus_guest::entry!(main);
 
 fn main() {
+    let key = devicetree::argument("key").map(Key::parse);
+    let mut images = match key.transpose() {
+        Ok(key) => Images::new(key),
+        Err(NotAKey) => record::give_up(
+            "the boot argument key is not base64 of 32 bytes, as `tactus sign --public` prints it",
+        ),
+    };
     // They end `wfi`, and are not taken.
     trap::on_external(|_| {});
     trap::on_timer(|| {});
@@ -28,7 +38,7 @@ fn main() {
             for byte in bytes.iter().take(length) {
                 if let Some(line) = line.push(*byte) {
                     let call = parse(line);
-                    answer::answer(call.tag, call.request);
+                    answer::answer(&mut images, call.tag, call.request);
                 }
             }
         }

@@ -6,7 +6,9 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use tactus_management::{Encoded, LINE_MAX, Report, Request, State, Text, WRITE_MAX};
+use tactus_management::{
+    Encoded, ImageSignature, LINE_MAX, Report, Request, State, Text, WRITE_MAX,
+};
 
 use crate::guest_image::GuestImage;
 use crate::problem::io_reason;
@@ -225,32 +227,38 @@ impl Link {
         &mut self,
         vm: &str,
         image: &GuestImage,
+        signature: Option<ImageSignature>,
         starts: bool,
-        mut progress: impl FnMut(u64),
+        mut progress: impl FnMut(usize),
     ) -> Result<(), Failure> {
         let told = self.request(&Request::Status(vm))?;
         let report = told.first().map(|vm| vm.report);
         let report = report.ok_or_else(|| Failure::Link("the manager tells nothing".to_owned()))?;
         fits(vm, &report, image).map_err(Failure::Refused)?;
-        self.request(&Request::Load(vm))?;
-        for segment in &image.segments {
-            for (index, bytes) in segment.bytes.chunks(WRITE_MAX).enumerate() {
-                // The memory is clear.
-                if bytes.iter().any(|byte| *byte != 0) {
-                    self.request(&Request::Write {
-                        vm,
-                        address: segment.guest + (index * WRITE_MAX) as u64,
-                        bytes: &Encoded(bytes).to_string(),
-                    })?;
-                }
-                progress(bytes.len() as u64);
-            }
+        self.request(&Request::Load(vm, signature))?;
+        for (address, bytes) in writes(image) {
+            self.request(&Request::Write {
+                vm,
+                address,
+                bytes: &Encoded(bytes).to_string(),
+            })?;
+            progress(bytes.len());
         }
         if starts {
             self.request(&Request::StartAt(vm, image.entry))?;
         }
         Ok(())
     }
+}
+
+/// What is written to a VM's memory for an image, and where, in this order; the memory is clear.
+pub(crate) fn writes(image: &GuestImage) -> impl Iterator<Item = (u64, &[u8])> {
+    image.segments.iter().flat_map(|segment| {
+        let pieces = segment.bytes.chunks(WRITE_MAX).enumerate();
+        let pieces =
+            pieces.map(|(index, bytes)| (segment.guest + (index * WRITE_MAX) as u64, bytes));
+        pieces.filter(|(_, bytes)| bytes.iter().any(|byte| *byte != 0))
+    })
 }
 
 /// Whether an image and its entry are in a VM's memory, and the VM is off; otherwise why not.

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tactus_management::Request;
+use tactus_management::{ImageSignature, Request};
 
 use crate::artifacts::Artifacts;
 use crate::cli::{CtlArguments, CtlCommand};
@@ -59,12 +59,19 @@ fn carry_out(mut link: Link, command: &CtlCommand) -> Result<String, Failure> {
         CtlCommand::List { json: false } => {
             return Ok(table(&link.list()?));
         }
-        CtlCommand::Load { vm, image, hold } => {
+        CtlCommand::Load {
+            vm,
+            image,
+            signature,
+            hold,
+        } => {
             let parsed = read_image(image).map_err(Failure::Link)?;
+            let signature = signature.as_deref().map(read_signature).transpose();
+            let signature = signature.map_err(Failure::Link)?;
             let progress = crate::run::show::progress("loading");
-            let whole: usize = parsed.segments.iter().map(|part| part.bytes.len()).sum();
+            let whole: usize = link::writes(&parsed).map(|(_, bytes)| bytes.len()).sum();
             let mut sent = 0;
-            let loaded = link.load(vm, &parsed, !hold, |bytes| {
+            let loaded = link.load(vm, &parsed, signature, !hold, |bytes| {
                 sent += bytes;
                 progress.set_message(format!("loading {sent} of {whole} bytes"));
             });
@@ -141,7 +148,7 @@ fn shown(line: &str) -> String {
 }
 
 /// Reads an image: a file, or `@` and an artifact's name.
-fn read_image(name: &str) -> Result<GuestImage, String> {
+pub(crate) fn read_image(name: &str) -> Result<GuestImage, String> {
     let path = match name.strip_prefix('@') {
         Some(artifact) => {
             let file = Artifacts::chosen().file(artifact);
@@ -152,6 +159,15 @@ fn read_image(name: &str) -> Result<GuestImage, String> {
     let bytes = std::fs::read(&path);
     let bytes = bytes.map_err(|error| format!("{name} cannot be read: {}", io_reason(&error)))?;
     GuestImage::parse(&bytes).map_err(|unfit| format!("{name} {unfit}; {}", unfit.cure(&path)))
+}
+
+/// Reads a signature's file.
+fn read_signature(path: &Path) -> Result<ImageSignature, String> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("{shown} cannot be read: {}", io_reason(&error)))?;
+    ImageSignature::parse(text.trim_ascii())
+        .map_err(|reason| format!("{shown}: {reason}, as `tactus sign` prints it"))
 }
 
 /// Ticks as seconds.
