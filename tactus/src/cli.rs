@@ -353,6 +353,11 @@ pub struct RunArguments {
     /// Offer this VM's console to programs at a socket, such as manager=tactus.sock for `tactus ctl`
     #[arg(long, value_name = "VM=PATH", value_parser = ConsoleSocket::from_text, conflicts_with = "console")]
     pub console_socket: Option<ConsoleSocket>,
+    /// Serve a page with the VMs, live, at this port, or any, to browsers of this machine, and print its address; a
+    /// system without a manager gets one that manages all VMs
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0",
+        conflicts_with_all = ["console", "console_socket"])]
+    pub page: Option<u16>,
     /// End as soon as this VM is off
     #[arg(long, value_name = "VM")]
     pub until: Option<String>,

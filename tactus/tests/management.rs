@@ -379,6 +379,62 @@ fn a_manager_with_a_key_starts_signed_images_alone() {
     run.wait_for("control", "running");
 }
 
+/// `tactus run --page` gives a system without a manager one, and its page tells of all VMs.
+#[test]
+fn a_run_serves_the_page_of_its_vms() {
+    for platform in ["board", "qemu"] {
+        let child = Command::new(env!("CARGO_BIN_EXE_tactus"))
+            .current_dir(root())
+            .args([
+                "run",
+                "systems/hello.toml",
+                "--page",
+                "--platform",
+                platform,
+            ])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut child = child.expect("tactus can be run");
+        let mut lines = BufReader::new(child.stderr.take().expect("it is piped")).lines();
+        let address = lines.find_map(|line| {
+            let line = line.expect("it is text");
+            Some(line.strip_prefix("Page: ")?.to_owned())
+        });
+        let page = ManagersPage {
+            child,
+            address: address.expect("it is printed"),
+        };
+        let host = page.host();
+        let vms = page.ask(&format!("GET /vms HTTP/1.1\r\nHost: {host}"));
+        let (_, body) = vms.split_once("\r\n\r\n").expect("it has a body");
+        let vms: Value = serde_json::from_str(body).expect("it is JSON");
+        let vms = vms.as_array().expect("it is a list");
+        let names: Vec<_> = vms.iter().map(|vm| vm["name"].clone()).collect();
+        assert_eq!(names, ["hello"], "{platform}");
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tactus"));
+    command
+        .current_dir(root())
+        .args(["run", "--page=80000", "systems/hello.toml"]);
+    assert_eq!(output(&mut command).0, Some(2));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tactus"));
+    command.current_dir(root());
+    command.args([
+        "run",
+        "--page",
+        "--exit",
+        "0",
+        "--expect",
+        "x",
+        "systems/hello.toml",
+    ]);
+    let (exit, _, error) = output(&mut command);
+    assert_eq!(exit, Some(2), "{error}");
+    assert!(error.contains("programs of --page would"), "{error}");
+}
+
 /// A manager whose key is none manages nothing.
 #[test]
 fn a_manager_with_a_bad_key_gives_up() {
@@ -415,6 +471,19 @@ impl ManagersPage {
             address: address.trim().to_owned(),
         }
     }
+
+    fn host(&self) -> &str {
+        let address = self.address.trim_start_matches("http://");
+        address.trim_end_matches('/')
+    }
+
+    /// The answer to a request with that head.
+    fn ask(&self, head: &str) -> String {
+        let mut stream = std::net::TcpStream::connect(self.host()).expect("it listens");
+        let head = format!("{head}\r\nConnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).expect("it reads");
+        std::io::read_to_string(stream).expect("it answers")
+    }
 }
 
 impl Drop for ManagersPage {
@@ -430,16 +499,8 @@ fn the_page_answers_its_own_script_only() {
     let run = ManagedRun::start();
     run.wait_for("crasher", "faulted");
     let page = ManagersPage::serve(&run);
-    let host = page
-        .address
-        .trim_start_matches("http://")
-        .trim_end_matches('/');
-    let ask = |head: &str| {
-        let mut stream = std::net::TcpStream::connect(host).expect("it listens");
-        let head = format!("{head}\r\nConnection: close\r\n\r\n");
-        stream.write_all(head.as_bytes()).expect("it reads");
-        std::io::read_to_string(stream).expect("it answers")
-    };
+    let host = page.host();
+    let ask = |head: &str| page.ask(head);
     let restart = "POST /vms/crasher/restart HTTP/1.1";
     assert!(ask("GET /vms HTTP/1.1\r\nHost: rebound.example").starts_with("HTTP/1.1 403 "));
     assert!(ask(&format!("{restart}\r\nHost: {host}")).starts_with("HTTP/1.1 403 "));

@@ -255,7 +255,7 @@ pub struct Vm {
 
 impl Vm {
     /// One of which the description says nothing, at that place.
-    pub(super) const fn empty(span: Span) -> Self {
+    pub(crate) const fn empty(span: Span) -> Self {
         Self {
             span,
             name: None,
@@ -357,7 +357,7 @@ pub struct Vcpu {
 
 impl Vcpu {
     /// One of which the description says nothing, at that place.
-    pub(super) const fn empty(span: Span) -> Self {
+    pub(crate) const fn empty(span: Span) -> Self {
         Self {
             span,
             class: None,

@@ -18,6 +18,7 @@ use crate::guest_image::GuestImage;
 use crate::problem::io_reason;
 use crate::run::visible::visible;
 use link::{Failure, Link, Vm};
+use page::Page;
 
 /// What the process's exit codes mean; printed by `--help`.
 pub const EXIT_CODES: &str = "\
@@ -87,7 +88,12 @@ fn carry_out(mut link: Link, command: &CtlCommand) -> Result<String, Failure> {
             return show_console(&mut link, vm, *follow);
         }
         CtlCommand::Page { port } => {
-            return page::serve(link, *port).map_err(Failure::Link);
+            let page = Page::at(*port).map_err(Failure::Link)?;
+            println!("{}", page.address());
+            // A program that waits for the line gets it at once.
+            let _ = std::io::stdout().flush();
+            page.serve(link);
+            return Ok(String::new());
         }
         CtlCommand::Status { vm } => Request::Status(vm),
         CtlCommand::Stop { vm } => Request::Stop(vm),

@@ -3,7 +3,7 @@
 //! The page is served to this machine only. A request is answered if it was made to this server by its own name, and
 //! one that changes something if the page's script has made it: a page from elsewhere can do neither.
 
-use std::io::Write;
+use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -26,28 +26,43 @@ const PAGE: &str = include_str!("page.html");
 const SCRIPT: &str = include_str!("page.js");
 const STYLE: &str = include_str!("page.css");
 
-/// Serves the page until the process ends.
-///
-/// # Errors
-/// The port cannot be had.
-pub fn serve(link: Link, port: u16) -> Result<String, String> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port));
-    let listener = listener.map_err(|error| format!("port {port}: {}", io_reason(&error)))?;
-    let address = listener.local_addr();
-    let address = address.map_err(|error| format!("port {port}: {}", io_reason(&error)))?;
-    println!("http://{address}/");
-    // A program that waits for the line gets it at once.
-    let _ = std::io::stdout().flush();
-    let link = Arc::new(Mutex::new(link));
-    for stream in listener.incoming().flatten() {
-        let link = Arc::clone(&link);
-        // A browser opens connections that it may never use: none keeps another waiting.
-        thread::spawn(move || {
-            // A browser that leaves wants no answer.
-            let _ = converse(stream, &link, address.port());
-        });
+/// A page that browsers can ask for; they are answered once it is served.
+#[derive(Debug)]
+pub struct Page {
+    listener: TcpListener,
+    port: u16,
+}
+
+impl Page {
+    /// Listens at a port of this machine; 0: any.
+    ///
+    /// # Errors
+    /// The port cannot be had.
+    pub fn at(port: u16) -> Result<Self, String> {
+        let reason = |error: io::Error| format!("port {port}: {}", io_reason(&error));
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(reason)?;
+        let port = listener.local_addr().map_err(reason)?.port();
+        Ok(Self { listener, port })
     }
-    Ok(String::new())
+
+    /// Its address.
+    pub fn address(&self) -> String {
+        format!("http://{}:{}/", Ipv4Addr::LOCALHOST, self.port)
+    }
+
+    /// Serves it until the process ends.
+    pub fn serve(self, link: Link) {
+        let port = self.port;
+        let link = Arc::new(Mutex::new(link));
+        for stream in self.listener.incoming().flatten() {
+            let link = Arc::clone(&link);
+            // A browser opens connections that it may never use: none keeps another waiting.
+            thread::spawn(move || {
+                // A browser that leaves wants no answer.
+                let _ = converse(stream, &link, port);
+            });
+        }
+    }
 }
 
 fn converse(mut stream: TcpStream, link: &Mutex<Link>, port: u16) -> std::io::Result<()> {

@@ -55,6 +55,7 @@ pub mod journal;
 pub mod kept;
 pub mod machine;
 mod offer;
+mod page;
 pub mod ports;
 pub mod pulses;
 pub mod qemu;
@@ -285,8 +286,16 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
     }
     let functions = arguments.functions.all();
     let machine = Some(functions.slots());
+    drives_alone(arguments)?;
+    let waiting_page = arguments.page.map(page::Waiting::at).transpose()?;
+    let mut manager = None;
     let mut ports = Ok(Ports::default());
-    let tell = |config: &mut Config| ports = Ports::of(&arguments.pcap, config);
+    let tell = |config: &mut Config| {
+        if waiting_page.is_some() {
+            manager = page::manager(config);
+        }
+        ports = Ports::of(&arguments.pcap, config);
+    };
     let verdict = check::check_changed(&arguments.file, &Artifacts::chosen(), machine, tell);
     let mut ports = ports?;
     if let Some(system) = &verdict.tiles {
@@ -313,9 +322,13 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
         .map(|name| plan.vm_index(name))
         .transpose()?;
     plan.script = script(&arguments.script, &plan.vms, attach)?;
-    let mut offer = match &arguments.console_socket {
-        Some(socket) => Some(offer(socket, &plan)?),
-        None => None,
+    let mut offer = match (&arguments.console_socket, &waiting_page) {
+        (Some(socket), _) => Some(offer(socket, &plan)?),
+        (None, Some(page)) => {
+            let name = manager.ok_or_else(|| miette!("--page: no name is left for a manager"))?;
+            Some(page.offer(plan.vm_index(&name)?)?)
+        }
+        (None, None) => None,
     };
     let keys = io::stdin().is_terminal();
     if let (Some(vm), None, false) = (attach, &plan.script, keys) {
@@ -352,9 +365,12 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
                     if let Some(input) = session.take_input() {
                         offer.serve(input);
                     }
+                    let directory = waiting_page.map(page::Waiting::serve);
+                    let hides = directory.is_some();
                     session.finish(&mut Offered {
                         watcher: &mut show,
                         offer,
+                        hides,
                     })
                 }
             }
@@ -439,15 +455,24 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
 /// The socket at which the arguments offer a VM's console.
 fn offer(socket: &ConsoleSocket, plan: &Plan) -> miette::Result<Offer> {
     let vm = plan.vm_index(&socket.vm)?;
-    if plan.script.is_some() {
-        return Err(miette!(
-            help = "leave out one of the two",
-            "a script drives the consoles, and programs at --console-socket would"
-        ));
-    }
     let path = &socket.path;
     let offer = Offer::open(vm, path);
     offer.map_err(|error| miette!("{}: {}", path.display(), io_reason(&error)))
+}
+
+/// Whether programs at a socket, if there are any, drive the consoles alone.
+fn drives_alone(arguments: &RunArguments) -> miette::Result<()> {
+    let socket = arguments.console_socket.as_ref();
+    let socket = socket.map(|_| "--console-socket");
+    let page = arguments.page.map(|_| "--page");
+    let script = arguments.script.given().is_some();
+    match socket.or(page) {
+        Some(option) if script => Err(miette!(
+            help = "leave out one of the two",
+            "a script drives the consoles, and programs of {option} would"
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// The script that the arguments want. `console`: the VM of `--console`.

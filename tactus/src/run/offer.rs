@@ -140,6 +140,8 @@ pub struct Offered<'w> {
     pub watcher: &'w mut dyn Watcher,
     /// The socket.
     pub offer: &'w mut Offer,
+    /// What the VM writes is for the program at the socket alone.
+    pub hides: bool,
 }
 
 impl Watcher for Offered<'_> {
@@ -151,6 +153,9 @@ impl Watcher for Offered<'_> {
     }
 
     fn line(&mut self, line: &Line, seen: &Seen, journal: &Journal) {
+        if self.hides && line.source == Source::Vm(self.offer.vm) {
+            return;
+        }
         self.watcher.line(line, seen, journal);
     }
 
@@ -203,6 +208,7 @@ mod tests {
             let mut offered = Offered {
                 watcher: &mut Unwatched,
                 offer: &mut offer,
+                hides: false,
             };
             for byte in *b"ok\n" {
                 offered.byte(Source::Vm(0), b'x');

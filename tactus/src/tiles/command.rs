@@ -24,7 +24,10 @@ pub(crate) fn run(arguments: &RunArguments, checked: &Tiles) -> miette::Result<u
     let other = wanted.given().filter(|option| !own.contains(option));
     let console = arguments.console.as_ref().map(|_| "--console");
     let script = arguments.script.given();
-    let other = other.or(console).or(script);
+    let socket = arguments.console_socket.as_ref();
+    let socket = socket.map(|_| "--console-socket");
+    let page = arguments.page.map(|_| "--page");
+    let other = other.or(console).or(socket).or(page).or(script);
     if let Some(option) = other {
         return Err(miette!(
             help = "leave it out",
