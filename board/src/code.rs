@@ -37,6 +37,8 @@ pub struct Block {
     pub halfwords: u16,
     /// How many lines of the instruction cache it lies in.
     pub lines: u32,
+    /// Which line that is, where it is one ([`only_line`](crate::timing::Timing::only_line)).
+    pub only_line: u64,
     /// Where the first is, physically.
     pub physical: u64,
     /// The registers that it uses; in fast mode none are told.
@@ -108,6 +110,8 @@ pub struct Draft {
     pub halfwords: u16,
     /// How many lines of the instruction cache they lie in.
     pub lines: u32,
+    /// Which line that is, where it is one.
+    pub only_line: u64,
     /// Where the first is, physically.
     pub physical: u64,
     /// The registers that it uses; in fast mode none are told.
@@ -142,6 +146,7 @@ impl Draft {
             count: self.cycles.len() as u16,
             halfwords: self.halfwords,
             lines: self.lines,
+            only_line: self.only_line,
             physical: self.physical,
             registers: self.registers,
             bits: self.bits,
@@ -211,8 +216,8 @@ pub struct Code {
     arena: Bump,
     main: Place,
     onchip: Place,
-    /// Of all memory, as [`Memory::pages`](crate::memory::Memory::pages) has them: 1 + the place among `with_code`; 0:
-    /// no code. Most are 0, which takes no memory of the host, and no time where boards are copied.
+    /// By the number of a page of memory: 1 + the place among `with_code`; 0: no code. Most are 0, which takes no memory
+    /// of the host, and no time where boards are copied.
     pages: Vec<u32>,
     with_code: Vec<CodePage>,
     /// Changes whenever blocks are dropped: pointers to blocks from before are void.
@@ -236,7 +241,7 @@ impl Code {
             arena: Bump::new(),
             main: Place { base, size },
             onchip: memory.onchip().unwrap_or(Place { base: 0, size: 0 }),
-            pages: vec![0; memory.pages().count()],
+            pages: vec![0; memory.page_count()],
             with_code: Vec::new(),
             epoch: 0,
             pages_epoch: 0,

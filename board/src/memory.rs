@@ -175,14 +175,12 @@ impl Memory {
         Some(self.onchip.place).filter(|place| place.size > 0)
     }
 
-    /// The first address of each page of 4 KiB of all memory: the main one's, then those on the chip.
-    pub(crate) fn pages(&self) -> impl Iterator<Item = u64> {
-        [self.main.place, self.onchip.place]
-            .into_iter()
-            .flat_map(|place| (0..place.size / PAGE).map(move |page| place.base + page * PAGE))
+    /// How many pages of 4 KiB all memory has. They are numbered: the main one's, then those on the chip.
+    pub(crate) const fn page_count(&self) -> usize {
+        ((self.main.place.size + self.onchip.place.size) / PAGE) as usize
     }
 
-    /// The first address of the page of this number among [`pages`](Self::pages).
+    /// The first address of the page of this number.
     pub(crate) fn page(&self, number: u32) -> u64 {
         let (main, number) = (self.main.place, u64::from(number));
         match number.checked_sub(main.size / PAGE) {
@@ -191,8 +189,8 @@ impl Memory {
         }
     }
 
-    /// The pages that may be other than zero, in order: each with its number among [`pages`](Self::pages), and its
-    /// first address. They are those that the host has given, of which Linux keeps a map; elsewhere all.
+    /// The pages that may be other than zero, in order: each with its number and its first address. They are those
+    /// that the host has given, of which Linux keeps a map; elsewhere all.
     pub(crate) fn given(&self) -> impl Iterator<Item = (u32, u64)> {
         let mut given = self.given_of_main();
         let onchip = given_of(&self.onchip);

@@ -116,6 +116,7 @@ impl Board {
             }
         }
         let mut state = self.state(pages);
+        state.timing = self.machine.timing.save();
         state.power_on = self.power_on.as_deref().map(<[u8]>::to_vec);
         let mut bytes = MAGIC.to_vec();
         let mut encoder = lz4_flex::frame::FrameEncoder::new(&mut bytes);
@@ -131,7 +132,7 @@ impl Board {
         bytes
     }
 
-    /// All of the board's state but its memory, of which `pages` are not all zero.
+    /// All of the board's state but what timing is made of, and its memory, of which `pages` are not all zero.
     fn state(&mut self, pages: Vec<u32>) -> State {
         let harts = self.harts.iter().map(|hart| save_hart(hart)).collect();
         let devices = self.machine.devices.iter_mut().map(|attached| DeviceState {
@@ -153,7 +154,7 @@ impl Board {
             reservations: machine.reservations.clone(),
             time_offset: machine.time_offset,
             timed: machine.timed,
-            timing: machine.timing.save(),
+            timing: Vec::new(),
             weak: machine.weak.clone(),
             faults: self.faults.clone(),
             power_on: None,
@@ -172,6 +173,10 @@ impl Board {
     pub fn copy_from(&mut self, other: &mut Self) -> Result<(), SnapshotError> {
         let state = other.state(Vec::new());
         self.check(&state, &[], other.power_on.is_some())?;
+        let timing = &mut self.machine.timing;
+        timing
+            .copy_from(&other.machine.timing)
+            .map_err(bad_timing)?;
         let memory = &mut self.machine.memory;
         memory.copy_from(&mut other.machine.memory)?;
         self.take(state)?;
@@ -197,6 +202,8 @@ impl Board {
         }
         self.restore_memory(&state.pages, &contents)
             .map_err(|error| damaged(&error))?;
+        let timing = &mut self.machine.timing;
+        timing.restore(&state.timing).map_err(bad_timing)?;
         self.take(state)?;
         self.power_on = power_on.map(Into::into);
         Ok(())
@@ -227,21 +234,14 @@ impl Board {
         Ok((state, contents.to_vec()))
     }
 
-    /// Takes a state that fits the board. Its memory has been taken.
+    /// Takes a state that fits the board. Its memory and timing have been taken.
     fn take(&mut self, state: State) -> Result<(), SnapshotError> {
-        let bad = |name: &str, BadState(reason): BadState| {
-            SnapshotError::OtherBoard(format!("{name}: {reason}"))
-        };
-        self.machine
-            .timing
-            .restore(&state.timing)
-            .map_err(|error| bad("timing", error))?;
         for (attached, saved) in self.machine.devices.iter_mut().zip(&state.devices) {
             attached
                 .device
                 .device()
                 .restore(&saved.state)
-                .map_err(|error| bad(&saved.name, error))?;
+                .map_err(|error| bad_part(&saved.name, error))?;
             attached.wake = saved.wake;
         }
         for (hart, saved) in self.harts.iter_mut().zip(state.harts) {
@@ -302,7 +302,7 @@ impl Board {
         if state.weak.is_some() != self.machine.weak.is_some() {
             return other("it has another memory model".to_owned());
         }
-        let pages = memory.pages().count() as u32;
+        let pages = memory.page_count() as u32;
         let sound = state.lines.is_sound()
             && state.turn.is_none_or(|(hart, _)| hart < harts)
             && state.faults.is_sound(|fault| {
@@ -349,6 +349,15 @@ impl Board {
         memory.take_written(|_| {});
         Ok(())
     }
+}
+
+/// A part of the board does not take its state.
+fn bad_part(name: &str, BadState(reason): BadState) -> SnapshotError {
+    SnapshotError::OtherBoard(format!("{name}: {reason}"))
+}
+
+fn bad_timing(error: BadState) -> SnapshotError {
+    bad_part("timing", error)
 }
 
 /// Whether a hash is in a state that whole words lead to: the number of bytes that wait for others, the last of its

@@ -1,6 +1,6 @@
 //! Taking another board's state: the same as by a snapshot, and neither board has anything of the other from then on.
 
-use tactus_board::board::Board;
+use tactus_board::board::{Board, Pace};
 use tactus_board::profile::Profile;
 use tactus_board::setup;
 
@@ -9,17 +9,22 @@ const BASE: u64 = 0x8000_0000;
 const COUNT: [u32; 3] = [0x0015_0513, 0x00a5_b023, 0xff9f_f06f];
 
 fn board() -> Board {
-    let profile = Profile::named("mpsoc").expect("a profile");
+    board_of(&Profile::named("mpsoc").expect("a profile"), 1)
+}
+
+fn board_of(profile: &Profile, harts: usize) -> Board {
     let options = setup::Options {
-        harts: Some(1),
+        harts: Some(harts),
         memory: Some(1 << 20),
         ..Default::default()
     };
-    let (mut board, _) = setup::board(&profile, &options, Vec::new()).expect("a board");
+    let (mut board, _) = setup::board(profile, &options, Vec::new()).expect("a board");
     let code: Vec<u8> = COUNT.iter().flat_map(|word| word.to_le_bytes()).collect();
     board.write(BASE, &code).expect("memory");
-    board.set_pc(0, BASE);
-    board.set_x(0, 11, BASE + 0x8000);
+    for hart in 0..harts {
+        board.set_pc(hart, BASE);
+        board.set_x(hart, 11, BASE + 0x8000);
+    }
     board
 }
 
@@ -100,6 +105,47 @@ fn copies_of_copies_have_memories_of_their_own() {
     for (at, (board, wanted)) in boards.iter().zip(&wanted).enumerate() {
         assert_eq!(has(board), *wanted, "board {at}");
     }
+}
+
+/// What the models of caches, TLBs, predictors and memory have seen goes along: the copy takes as many cycles.
+#[test]
+fn a_copy_takes_as_long_as_the_board_that_it_is_of() {
+    let profile = Profile::named("soc").expect("a profile");
+    let mut first = board_of(&profile, 2);
+    let clock = first.clock();
+    first.set_pace(Pace::Timed);
+    // Another has seen other lines.
+    let mut second = board_of(&profile, 2);
+    second.set_pace(Pace::Timed);
+    second.set_x(0, 11, BASE + 0xa000);
+    second.run(clock.time_of(5_000));
+    for cycles in [10_000, 20_000] {
+        first.run(clock.time_of(cycles));
+        second.copy_from(&mut first).expect("a board like it");
+        assert!(second.snapshot() == first.snapshot());
+    }
+    for board in [&mut first, &mut second] {
+        board.run(clock.time_of(50_000));
+    }
+    assert_eq!(second.trace_hash(), first.trace_hash());
+    for hart in 0..2 {
+        assert!(first.counts(hart).stall_store > 0, "both write one line");
+        assert_eq!(second.counts(hart), first.counts(hart));
+    }
+    assert!(second.snapshot() == first.snapshot());
+}
+
+#[test]
+fn a_board_with_other_costs_is_refused() {
+    let profile = Profile::named("soc").expect("a profile");
+    let mut slower = profile.clone();
+    slower.timing.pipeline.trap += 1;
+    let mut board = board_of(&profile, 1);
+    let before = board.snapshot();
+    let refused = board.copy_from(&mut board_of(&slower, 1));
+    let error = refused.expect_err("another profile").to_string();
+    assert!(error.contains("of another profile"), "{error}");
+    assert!(board.snapshot() == before);
 }
 
 #[test]
