@@ -129,7 +129,7 @@ fn a_copy_takes_as_long_as_the_board_that_it_is_of() {
     }
     assert_eq!(second.trace_hash(), first.trace_hash());
     for hart in 0..2 {
-        assert!(first.counts(hart).stall_store > 0, "both write one line");
+        assert!(first.counts(hart).store_misses > 0, "both write one line");
         assert_eq!(second.counts(hart), first.counts(hart));
     }
     assert!(second.snapshot() == first.snapshot());
