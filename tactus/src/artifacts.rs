@@ -22,15 +22,18 @@ pub const HYPERVISOR_BASE: &str = "tactus-hypervisor-base";
 pub const HYPERVISOR_ONCHIP: &str = "tactus-hypervisor-onchip";
 /// The hypervisor that forwards accesses to VMs that emulate devices; likewise.
 pub const HYPERVISOR_FORWARDING: &str = "tactus-hypervisor-forwarding";
+/// The hypervisor that does that and gives PCI functions to VMs; likewise.
+pub const HYPERVISOR_FORWARDING_PCI: &str = "tactus-hypervisor-forwarding-pci";
 /// The hypervisor that lets VMs manage others; likewise.
 pub const HYPERVISOR_MANAGEMENT: &str = "tactus-hypervisor-management";
 /// The hypervisor that gives PCI functions to VMs; likewise.
 pub const HYPERVISOR_PCI: &str = "tactus-hypervisor-pci";
 /// All of them.
-pub const HYPERVISORS: [&str; 6] = [
+pub const HYPERVISORS: [&str; 7] = [
     HYPERVISOR,
     HYPERVISOR_BASE,
     HYPERVISOR_FORWARDING,
+    HYPERVISOR_FORWARDING_PCI,
     HYPERVISOR_MANAGEMENT,
     HYPERVISOR_ONCHIP,
     HYPERVISOR_PCI,

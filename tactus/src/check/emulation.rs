@@ -8,7 +8,7 @@ use super::channels::Channels;
 use super::devices::fixed_map;
 use super::judge::Judge;
 use super::parts;
-use crate::config::{self, Address, Size, Span};
+use crate::config::{self, Address, HypervisorMemory, Size, Span};
 use crate::guest_image::extent_text;
 use crate::plan::{self, EmulatedDevice, Function};
 use crate::problem::Code;
@@ -215,6 +215,13 @@ pub(super) fn check(
                 format!("the PCI function in slot {}", function.slot),
             )
         }));
+        if functions.get(index).is_some_and(|own| !own.is_empty()) {
+            let spaces = Extent::new(PCI_ECAM_BASE, PCI_ECAM_SIZE);
+            taken.push((
+                spaces,
+                "the configuration spaces of its PCI functions".into(),
+            ));
+        }
         for channel in &channels.channels {
             let Some(device) = channel
                 .device
@@ -249,16 +256,15 @@ pub(super) fn check(
     }
 }
 
-/// Only one hypervisor forwards, and has neither PCI functions nor the on-chip memory.
+/// No hypervisor that forwards is in on-chip memory.
 fn is_forwarded(judge: &mut Judge<'_>, span: &Span) {
-    let Some(what) = parts::fixed_hypervisor(judge.config) else {
-        return;
-    };
-    judge.note(
-        Code::NoForwarding,
-        span,
-        "not with this hypervisor",
-        format!("no hypervisor has both emulated devices and what {what} need"),
-        format!("remove {what}, or the device"),
-    );
+    if parts::memory(judge.config) == HypervisorMemory::Onchip {
+        judge.note(
+            Code::NoForwarding,
+            span,
+            "not with this hypervisor",
+            "the hypervisor for on-chip memory has no emulated devices",
+            "remove `hypervisor_memory`, or the device",
+        );
+    }
 }

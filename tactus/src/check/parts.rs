@@ -5,8 +5,8 @@ use tactus_abi::blob::{Migration, calls, part};
 use tactus_planning::placement::Extent;
 
 use crate::artifacts::{
-    HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_FORWARDING, HYPERVISOR_MANAGEMENT, HYPERVISOR_ONCHIP,
-    HYPERVISOR_PCI,
+    HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_FORWARDING, HYPERVISOR_FORWARDING_PCI,
+    HYPERVISOR_MANAGEMENT, HYPERVISOR_ONCHIP, HYPERVISOR_PCI,
 };
 use crate::config::{At, Config, HypervisorMemory, Size, Vm};
 use crate::guest_image::extent_text;
@@ -90,13 +90,16 @@ pub(super) fn reserve_at_run_time(config: &Config) -> bool {
 }
 
 /// The hypervisor that a system with these needs is started with: the base, or the one that has all parts but PCI,
-/// forwarding and management, or that and PCI, or forwarding, or forwarding and management, or, in on-chip memory,
-/// another one that has all parts but these. There are no others, so that each hypervisor that runs without PCI
+/// forwarding and management, or that and PCI, or forwarding, or both, or forwarding and management, or, in on-chip
+/// memory, another one that has all parts but these. There are no others, so that each hypervisor that runs without PCI
 /// functions and emulated devices is one that the benches have measured.
 pub(super) const fn hypervisor(parts: u32, memory: HypervisorMemory) -> &'static str {
     match memory {
         HypervisorMemory::Onchip => HYPERVISOR_ONCHIP,
         HypervisorMemory::Main if parts == 0 => HYPERVISOR_BASE,
+        HypervisorMemory::Main if parts & part::PCI != 0 && parts & calls::FORWARDING != 0 => {
+            HYPERVISOR_FORWARDING_PCI
+        }
         HypervisorMemory::Main if parts & part::PCI != 0 => HYPERVISOR_PCI,
         HypervisorMemory::Main if parts & MANAGEMENT != 0 => HYPERVISOR_MANAGEMENT,
         HypervisorMemory::Main if parts & calls::FORWARDING != 0 => HYPERVISOR_FORWARDING,
@@ -104,7 +107,7 @@ pub(super) const fn hypervisor(parts: u32, memory: HypervisorMemory) -> &'static
     }
 }
 
-/// What of a description needs one of the hypervisors that have neither forwarding nor management, if anything does.
+/// What of a description needs one of the hypervisors that have no management, if anything does.
 pub(super) fn fixed_hypervisor(config: &Config) -> Option<&'static str> {
     if memory(config) == HypervisorMemory::Onchip {
         Some("`hypervisor_memory`")
@@ -147,6 +150,14 @@ mod tests {
         let named = NAMES.iter().fold(0, |all, (part, _)| all | part);
         assert_eq!(named, part::ALL);
         assert_eq!(title(0, None), "base");
+        let both = part::PCI | calls::FORWARDING;
+        for (parts, name) in [
+            (part::PCI, HYPERVISOR_PCI),
+            (calls::FORWARDING, HYPERVISOR_FORWARDING),
+            (both | part::CALLS, HYPERVISOR_FORWARDING_PCI),
+        ] {
+            assert_eq!(hypervisor(parts, HypervisorMemory::Main), name);
+        }
         assert_eq!(
             title(part::MESSAGES | part::ACCELERATORS, None),
             "complete, for accelerators, messages"

@@ -14,8 +14,8 @@ use tempfile::TempDir;
 
 use super::{Answer, Verdict, of_tiles, summary, verdict};
 use crate::artifacts::{
-    Artifacts, HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_FORWARDING, HYPERVISOR_MANAGEMENT,
-    HYPERVISOR_ONCHIP, HYPERVISOR_PCI,
+    Artifacts, HYPERVISOR, HYPERVISOR_BASE, HYPERVISOR_FORWARDING, HYPERVISOR_FORWARDING_PCI,
+    HYPERVISOR_MANAGEMENT, HYPERVISOR_ONCHIP, HYPERVISOR_PCI,
 };
 use crate::config::{Config, Source};
 use crate::guest_image::GuestImage;
@@ -50,7 +50,7 @@ pub(crate) fn files() -> TempDir {
     zboot[..2].copy_from_slice(b"MZ");
     zboot[4..16].copy_from_slice(b"zimg\x30\0\0\0\x10\0\0\0");
     zboot[48..52].copy_from_slice(b"\x28\xb5\x2f\xfd");
-    let contents: [(&str, Vec<u8>); 25] = [
+    let contents: [(&str, Vec<u8>); 26] = [
         ("packed.xz", b"\xfd7zXZ\0rest".to_vec()),
         ("vmlinuz.efi", zboot),
         ("riscv32.elf", riscv32),
@@ -109,6 +109,7 @@ pub(crate) fn files() -> TempDir {
         (HYPERVISOR, hypervisor_file()),
         (HYPERVISOR_BASE, hypervisor_file()),
         (HYPERVISOR_FORWARDING, hypervisor_file()),
+        (HYPERVISOR_FORWARDING_PCI, hypervisor_file()),
         (HYPERVISOR_MANAGEMENT, hypervisor_file()),
         (HYPERVISOR_PCI, hypervisor_file()),
         // Of more text than there is on-chip memory.
