@@ -55,4 +55,5 @@ mod sweep;
 mod systems;
 mod tasks;
 mod thread_metric;
+mod uplink;
 mod warm;

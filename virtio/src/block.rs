@@ -10,7 +10,7 @@ pub const BUFFER_MAX: u32 = 4096;
 /// ... buffers.
 pub const BUFFERS_MAX: u32 = 4;
 /// Sectors of a request, at most.
-const SECTORS_MAX: u64 = (BUFFER_MAX * BUFFERS_MAX) as u64 / SECTOR as u64;
+pub(crate) const SECTORS_MAX: u64 = (BUFFER_MAX * BUFFERS_MAX) as u64 / SECTOR as u64;
 
 /// The most segments of a request to discard sectors, or to write zeroes: what stays of the first and of the last block
 /// of each is copied.
@@ -19,7 +19,7 @@ pub const SEGMENTS_MAX: u32 = 2;
 pub const SEGMENT_SECTORS_MAX: u32 = 8192;
 
 /// Features (section 5.2.3).
-mod feature {
+pub(crate) mod feature {
     pub const SIZE_MAX: u64 = 1 << 1;
     pub const SEG_MAX: u64 = 1 << 2;
     pub const READ_ONLY: u64 = 1 << 5;
@@ -30,7 +30,7 @@ mod feature {
 }
 
 /// Kinds of requests (section 5.2.6).
-mod kind {
+pub(crate) mod kind {
     pub const IN: u32 = 0;
     pub const OUT: u32 = 1;
     pub const FLUSH: u32 = 4;
@@ -42,7 +42,7 @@ mod kind {
 /// What a request's last byte says (section 5.2.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-enum Status {
+pub(crate) enum Status {
     Ok = 0,
     IoError = 1,
     Unsupported = 2,
@@ -55,24 +55,59 @@ impl From<Result<(), Failed>> for Status {
 }
 
 /// Bytes of a request's header, and of what identifies a device.
-const HEADER: u64 = 16;
+pub(crate) const HEADER: u64 = 16;
 const ID: usize = 20;
 /// Bytes of a segment (section 5.2.6).
-const SEGMENT: usize = 16;
+pub(crate) const SEGMENT: usize = 16;
+
+/// What identifies a device: at most 20 bytes count.
+pub(crate) fn identity(id: &[u8]) -> [u8; ID] {
+    let mut own = [0; ID];
+    let length = id.len().min(ID);
+    own[..length].copy_from_slice(&id[..length]);
+    own
+}
+
+/// A device's configuration (section 5.2.4); what is not put there is zero.
+pub(crate) struct Configuration([u8; 60]);
+
+impl Configuration {
+    /// That of a disk of so many sectors, with the sizes of requests that all have.
+    pub(crate) fn new(sectors: u64) -> Self {
+        let mut own = Self([0; 60]);
+        own.0[..8].copy_from_slice(&sectors.to_le_bytes());
+        // size_max, seg_max
+        own.put(8, BUFFER_MAX);
+        own.put(12, BUFFERS_MAX);
+        own
+    }
+
+    pub(crate) fn put(&mut self, at: usize, word: u32) {
+        self.0[at..at + 4].copy_from_slice(&word.to_le_bytes());
+    }
+
+    pub(crate) fn read(&self, offset: u32, size: u8) -> u64 {
+        let mut value = [0; 8];
+        for (at, byte) in value.iter_mut().enumerate().take(size.into()) {
+            *byte = self.0.get(offset as usize + at).copied().unwrap_or(0);
+        }
+        u64::from_le_bytes(value)
+    }
+}
 
 /// Sectors that are discarded, or made zeroes.
 #[derive(Clone, Copy, Debug, Default)]
-struct Segment {
-    sector: u64,
-    sectors: u32,
-    flags: u32,
+pub(crate) struct Segment {
+    pub(crate) sector: u64,
+    pub(crate) sectors: u32,
+    pub(crate) flags: u32,
 }
 
 impl Segment {
     /// The flag that allows the device to give the sectors' storage to others.
-    const UNMAP: u32 = 1;
+    pub(crate) const UNMAP: u32 = 1;
 
-    const fn of(bytes: [u8; SEGMENT]) -> Self {
+    pub(crate) const fn of(bytes: [u8; SEGMENT]) -> Self {
         let [a, b, c, d, e, f, g, h, i, j, k, l, flags @ ..] = bytes;
         Self {
             sector: u64::from_le_bytes([a, b, c, d, e, f, g, h]),
@@ -82,7 +117,7 @@ impl Segment {
     }
 
     /// Whether a disk of so many sectors has all of these, and a segment may have so many.
-    fn is_within(&self, sectors: u64) -> bool {
+    pub(crate) fn is_within(&self, sectors: u64) -> bool {
         let end = self.sector.checked_add(self.sectors.into());
         self.sectors <= SEGMENT_SECTORS_MAX && end.is_some_and(|end| end <= sectors)
     }
@@ -98,10 +133,10 @@ pub struct Block<D> {
 impl<D: Disk> Block<D> {
     /// Before that disk, with what identifies it: at most 20 bytes count.
     pub fn new(disk: D, id: &[u8]) -> Self {
-        let mut own = [0; ID];
-        let length = id.len().min(ID);
-        own[..length].copy_from_slice(&id[..length]);
-        Self { disk, id: own }
+        Self {
+            disk,
+            id: identity(id),
+        }
     }
 
     /// The disk.
@@ -198,16 +233,16 @@ impl<D: Disk> Block<D> {
 }
 
 /// A request, however its driver has divided it into buffers (section 2.7.4).
-struct Request<'c> {
+pub(crate) struct Request<'c> {
     buffers: &'c [Buffer],
-    readable: u64,
-    writable: u64,
-    kind: u32,
-    sector: u64,
+    pub(crate) readable: u64,
+    pub(crate) writable: u64,
+    pub(crate) kind: u32,
+    pub(crate) sector: u64,
 }
 
 impl<'c> Request<'c> {
-    fn of(chain: &'c Chain, memory: &impl Memory) -> Result<Self, Fault> {
+    pub(crate) fn of(chain: &'c Chain, memory: &impl Memory) -> Result<Self, Fault> {
         let buffers = chain.buffers();
         let bytes = |writable| {
             let own = buffers.iter().filter(|buffer| buffer.writable == writable);
@@ -267,13 +302,13 @@ impl<'c> Request<'c> {
         }
     }
 
-    fn read(&self, memory: &impl Memory, at: u64, to: &mut [u8]) -> Result<(), Fault> {
+    pub(crate) fn read(&self, memory: &impl Memory, at: u64, to: &mut [u8]) -> Result<(), Fault> {
         self.pieces(false, at, to.len(), |address, piece| {
             Ok(memory.read(address, &mut to[piece])?)
         })
     }
 
-    fn write(&self, memory: &impl Memory, at: u64, from: &[u8]) -> Result<(), Fault> {
+    pub(crate) fn write(&self, memory: &impl Memory, at: u64, from: &[u8]) -> Result<(), Fault> {
         self.pieces(true, at, from.len(), |address, piece| {
             Ok(memory.write(address, &from[piece])?)
         })
@@ -294,28 +329,19 @@ impl<D: Disk> Device for Block<D> {
     }
 
     fn configuration(&self, offset: u32, size: u8) -> u64 {
-        // Section 5.2.4; what is not named here is zero.
-        let mut bytes = [0; 60];
-        bytes[..8].copy_from_slice(&self.disk.sectors().to_le_bytes());
-        let mut put = |at: usize, word: u32| bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
-        // size_max, seg_max, blk_size
-        put(8, BUFFER_MAX);
-        put(12, BUFFERS_MAX);
-        put(20, SECTOR as u32);
+        let mut configuration = Configuration::new(self.disk.sectors());
+        // blk_size
+        configuration.put(20, SECTOR as u32);
         if self.disk.is_writable() {
             // max_discard_sectors, max_discard_seg, discard_sector_alignment
-            put(36, SEGMENT_SECTORS_MAX);
-            put(40, SEGMENTS_MAX);
-            put(44, BLOCK_SECTORS as u32);
+            configuration.put(36, SEGMENT_SECTORS_MAX);
+            configuration.put(40, SEGMENTS_MAX);
+            configuration.put(44, BLOCK_SECTORS as u32);
             // max_write_zeroes_sectors, max_write_zeroes_seg; write_zeroes_may_unmap is zero: none gives storage up.
-            put(48, SEGMENT_SECTORS_MAX);
-            put(52, SEGMENTS_MAX);
+            configuration.put(48, SEGMENT_SECTORS_MAX);
+            configuration.put(52, SEGMENTS_MAX);
         }
-        let mut value = [0; 8];
-        for (at, byte) in value.iter_mut().enumerate().take(size.into()) {
-            *byte = bytes.get(offset as usize + at).copied().unwrap_or(0);
-        }
-        u64::from_le_bytes(value)
+        configuration.read(offset, size)
     }
 
     fn serve(

@@ -7,6 +7,10 @@
 //! | [`queue`] | split virtqueues | 2.7 |
 //! | [`mmio`] | the registers of a device | 4.2 |
 //! | [`block`] | a block device | 5.2 |
+//! | [`passed`] | one before a part of a disk that the service VM has | |
+//! | [`gpt`] | partitions of that disk | |
+//! | [`function`] | a virtio PCI function that the service VM has | 4.1 |
+//! | [`requester`] | the driver's side of its queues | 2.7 |
 //! | [`disk`] | what is behind that: an image, and the blocks that were written | |
 //! | [`switch`] | a network switch, and the network cards of its ports | 5.1 |
 //! | [`capture`] | a recording of what its ports send and receive | |
@@ -31,9 +35,13 @@ pub mod capture;
 pub mod console;
 pub mod disk;
 pub mod entropy;
+pub mod function;
+pub mod gpt;
 pub mod lines;
 pub mod memory;
 pub mod mmio;
+pub mod passed;
 pub mod queue;
+pub mod requester;
 pub mod switch;
 pub mod text;

@@ -3,12 +3,14 @@
 //! own; a discarded sector has to be zeroes.
 //!
 //! A request that ends twice, or that was done after a later one, is doubled; one that does not end, or whose data is
-//! not on the disk, is lost. In about half of the outages, in which the VM that has the disk does not serve, the client
+//! not on the disk, is lost. In some of the outages, in which the VM that has the disk does not serve, the client
 //! gives up what is in flight and resets the device: a sector of a write that was given up is the old one or the new
 //! one.
 //!
 //! Boot arguments: `requests=N` (400); `seed=N` (1); `slots=N` (8): requests that it announces at a time, at most;
-//! `pause=N` (0): before these it waits up to so many microseconds.
+//! `pause=N` (0): before these it waits up to so many microseconds; `outage=N` (200): a device that does not serve for
+//! so many milliseconds serves no more; `resets=N` (2): it resets the device in one of so many outages, which a disk
+//! that takes its time has, too; `discards=0`: it writes where it would discard.
 #![no_std]
 #![no_main]
 
@@ -25,8 +27,8 @@ const SECTORS: usize = 16;
 const MOST: usize = DATA / SECTOR;
 /// Words of a sector.
 const WORDS: usize = SECTOR / 8;
-/// A device that does not serve within this time serves no more.
-const OUTAGE_MAX: Duration = Duration::from_millis(200);
+/// Milliseconds within which a device has to serve, unless the boot arguments say so.
+const OUTAGE_MAX_MS: u64 = 200;
 
 /// A request of a slot.
 #[derive(Clone, Copy)]
@@ -62,6 +64,10 @@ const NEVER_WRITTEN: Sector = Sector {
 
 struct Journal {
     driver: Driver,
+    /// In ticks.
+    outage_max: u64,
+    discards: bool,
+    resets: usize,
     sectors: [[Sector; SECTORS]; SLOTS],
     requests: [Request; SLOTS],
     random: u64,
@@ -81,8 +87,12 @@ fn main() {
     let Some(driver) = Driver::find() else {
         record::give_up("there is no disk");
     };
+    let outage_max = Duration::from_millis(devicetree::number("outage", OUTAGE_MAX_MS));
     let mut journal = Journal {
         driver,
+        outage_max: time::ticks(outage_max),
+        discards: devicetree::number("discards", 1) != 0,
+        resets: devicetree::number("resets", 2).max(1) as usize,
         sectors: [[NEVER_WRITTEN; SECTORS]; SLOTS],
         requests: [Request {
             kind: kind::FLUSH,
@@ -118,7 +128,7 @@ fn main() {
 impl Journal {
     /// Resets the device, and waits until its VM is there for it.
     fn begin(&mut self) {
-        let end = time::now() + time::ticks(OUTAGE_MAX);
+        let end = time::now() + self.outage_max;
         while !self.driver.begin() {
             if time::now() >= end {
                 record::give_up("the disk is never there");
@@ -155,7 +165,7 @@ impl Journal {
     /// The only request in flight: its status, or `None` when it was given up.
     fn wait_for_one(&mut self) -> Option<u8> {
         let mut status = None;
-        let end = time::now() + time::ticks(OUTAGE_MAX);
+        let end = time::now() + self.outage_max;
         self.driver.notify();
         while status.is_none() && time::now() < end {
             self.driver.interrupted(|_, ended| {
@@ -196,8 +206,8 @@ impl Journal {
     fn add(&mut self, slot: usize) {
         let kind = match self.random(10) {
             0 => kind::FLUSH,
-            1 => kind::DISCARD,
-            2 => kind::WRITE_ZEROES,
+            1 if self.discards => kind::DISCARD,
+            2 if self.discards => kind::WRITE_ZEROES,
             3..6 => kind::IN,
             _ => kind::OUT,
         };
@@ -235,7 +245,7 @@ impl Journal {
 
     /// Waits until a request of the round that was announced at `since` has ended, or an outage has.
     fn wait(&mut self, since: u64) {
-        let end = since + time::ticks(OUTAGE_MAX);
+        let end = since + self.outage_max;
         let done = self.done;
         let mut is_first = true;
         while self.done == done && self.driver.is_any_busy() {
@@ -259,7 +269,7 @@ impl Journal {
                 // The notification was lost: it would have served all.
                 is_first = false;
                 self.outages += 1;
-                if self.random(2) == 0 {
+                if self.random(self.resets) == 0 {
                     self.give_up_all();
                     self.longest = self.longest.max(time::now() - since);
                     self.check_all();

@@ -127,9 +127,14 @@ pub enum Ended {
 }
 
 impl Driver {
-    /// That of the VM's first such device; `None`: there is none.
+    /// That of the VM's first virtio device; `None`: there is none.
     pub fn find() -> Option<Self> {
-        let page = devicetree::page("virtio,mmio", 0)?;
+        Self::find_number(0)
+    }
+
+    /// That of the virtio device of that number.
+    pub fn find_number(number: usize) -> Option<Self> {
+        let page = devicetree::page("virtio,mmio", number)?;
         Some(Self {
             registers: page.registers,
             source: page.source?,

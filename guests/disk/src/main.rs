@@ -4,10 +4,17 @@
 //! These are in the channel's memory, which outlives this VM, behind a page for the device's registers; a channel with
 //! less memory than the disk has makes a disk that cannot be written. Without an initrd a disk is empty, and as large
 //! as the channel's memory allows. `buffers=N`: the first N bytes of a channel's memory are left to its driver.
+//!
+//! Where this VM has a virtio disk, a PCI function, each device is before a part of that in place of all this. For the
+//! channel N, `partN=NUMBER` is the partition of that number (GPT), `rangeN=FIRST+SECTORS` so many sectors of 512 bytes
+//! from that one on; with `readonlyN=1` the driver cannot write them. No two have a sector in common.
+//!
 //! `faults=N`, for tests: each access after the first N of a life is a fault of this VM, when it was served and before
 //! its driver is told so; `hangs=N`: it does not end.
 #![no_std]
 #![no_main]
+
+mod passed;
 
 use core::sync::atomic::AtomicU64;
 
@@ -30,6 +37,9 @@ static DISKS: Devices<Block<Layered>, DISKS_MAX> = Devices::new();
 static STACK: Stack<16384> = Stack::new();
 
 fn main() {
+    if let Some(function) = passed::find() {
+        passed::run(function);
+    }
     let image = devicetree::initrd().unwrap_or(&[]);
     let buffers = devicetree::number("buffers", 0) as usize;
     DISKS.make(|_, channel| disk(channel, image, buffers));

@@ -1,6 +1,7 @@
 //! The machine's devicetree (Devicetree specification), and the boot arguments in it.
 
 use fdt::{Fdt, node::FdtNode};
+use tactus_abi::map::PCI_ECAM_BASE;
 
 use crate::start;
 
@@ -60,6 +61,61 @@ pub fn peer_memory(number: usize) -> Option<[usize; 3]> {
     let cells = node.property("tactus,peer-memory")?.value;
     let cells: [_; 3] = cells.as_chunks::<8>().0.try_into().ok()?;
     Some(cells.map(|cell| u64::from_be_bytes(cell) as usize))
+}
+
+/// The host of this VM's own PCI functions.
+#[derive(Clone, Copy, Debug)]
+pub struct PciHost {
+    window: [u64; 2],
+    interrupts: &'static [u8],
+}
+
+/// Cells of an entry of `interrupt-map`: an address, a pin, a controller and its source.
+const MAP_CELLS: usize = 6;
+
+/// The host of this VM's own PCI functions, if it has some (`vm.pci` in `system.toml`).
+pub fn pci_host() -> Option<PciHost> {
+    let tree = get()?;
+    let mut hosts = compatible_with(&tree, "pci-host-ecam-generic");
+    // One that another VM emulates is elsewhere.
+    let node = hosts.find(|node| {
+        let region = node.reg().and_then(|mut regions| regions.next());
+        region.is_some_and(|region| region.starting_address as u64 == PCI_ECAM_BASE)
+    })?;
+    // One range: what it is, the address on the bus, here, and the size.
+    let ranges: [[u8; 4]; 7] = node
+        .property("ranges")?
+        .value
+        .as_chunks()
+        .0
+        .try_into()
+        .ok()?;
+    let cells = ranges.map(|cell| u64::from(u32::from_be_bytes(cell)));
+    Some(PciHost {
+        window: [cells[3] << 32 | cells[4], cells[5] << 32 | cells[6]],
+        interrupts: node.property("interrupt-map")?.value,
+    })
+}
+
+impl PciHost {
+    /// Where registers of functions are.
+    pub const fn window(&self) -> core::ops::Range<u64> {
+        self.window[0]..self.window[0].saturating_add(self.window[1])
+    }
+
+    /// The slot, and the PLIC source, of each function.
+    pub fn interrupts(&self) -> impl Iterator<Item = (u32, u32)> {
+        let entries = self.interrupts.as_chunks::<{ 4 * MAP_CELLS }>().0.iter();
+        entries.map(|entry| {
+            let cell = |number: usize| {
+                let mut bytes = [0; 4];
+                bytes.copy_from_slice(&entry[4 * number..4 * number + 4]);
+                u32::from_be_bytes(bytes)
+            };
+            // The device number of an address is in bits 15:11.
+            (cell(0) >> 11, cell(MAP_CELLS - 1))
+        })
+    }
 }
 
 /// A virtual device of this VM.

@@ -23,15 +23,20 @@ use crate::{record, trap};
 /// Serves calls by `serve`, with that stack, and does nothing else; ends the run where no VM has a device here. To be
 /// called when the devices are made.
 pub fn run<const BYTES: usize>(serve: Serve, stack: &'static Stack<BYTES>) -> ! {
+    begin(serve, stack);
+    loop {
+        trap::wait_for_interrupt();
+    }
+}
+
+/// Serves calls as [`run`], and returns: for a VM that does something else as well.
+pub fn begin<const BYTES: usize>(serve: Serve, stack: &'static Stack<BYTES>) {
     if call::serve(serve, stack).is_err() {
         record::give_up("no VM has a device here");
     }
     // A life before this one may have left requests, which the drivers' looks for interrupts serve.
     for channel in (0..).map_while(Channel::find) {
         channel.ring();
-    }
-    loop {
-        trap::wait_for_interrupt();
     }
 }
 

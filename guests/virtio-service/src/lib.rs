@@ -12,6 +12,7 @@
 #![no_std]
 
 pub mod faults;
+pub mod function;
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -153,12 +153,13 @@ impl Functions {
         let mut slots = 1..;
         for (disk, slot) in self.disks.iter().zip(&mut slots) {
             // QEMU reads a comma that is doubled as one of the name. What is written is the host kernel's at once, and
-            // survives QEMU's end; a guest that flushes does not wait for the host's own disk.
+            // survives QEMU's end; a guest that flushes does not wait for the host's own disk. What it discards becomes
+            // holes of the file, where its file system has some.
             let file = disk.image.display().to_string().replace(',', ",,");
             command
                 .arg("-drive")
                 .arg(format!(
-                    "if=none,id=disk{slot},format=raw,cache=unsafe,file={file}"
+                    "if=none,id=disk{slot},format=raw,cache=unsafe,discard=unmap,file={file}"
                 ))
                 .arg("-device")
                 .arg(match disk.model {

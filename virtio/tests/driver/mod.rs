@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "not every test uses all of it")]
 
 pub mod any;
+pub mod function;
+pub mod table;
 
 use std::cell::Cell;
 use std::rc::Rc;
