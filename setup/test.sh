@@ -122,7 +122,7 @@ shell_scripts() {
 # Built in a place of its own: with other flags, everything there is would be built again each time.
 interleavings() {
     RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/loom" \
-        cargo test --quiet --locked --release -p tactus-channel -p tactus-hypervisor -p tactus-virtio --test interleavings --test lock --test ownership --test relocation --test ring_order --test text_order --test run_state
+        cargo test --quiet --locked --release -p tactus-channel -p tactus-hypervisor -p tactus-virtio --test inbox_order --test interleavings --test lock --test ownership --test relocation --test ring_order --test text_order --test run_state
 }
 
 # The hypervisor with its own checks (protocols H1, T1, V1) compiled in. Cargo keeps both builds.

@@ -13,6 +13,7 @@
 //! | [`requester`] | the driver's side of its queues | 2.7 |
 //! | [`disk`] | what is behind that: an image, and the blocks that were written | |
 //! | [`switch`] | a network switch, and the network cards of its ports | 5.1 |
+//! | [`uplink`] | a network card that the service VM has, by which its ports reach others | 5.1 |
 //! | [`capture`] | a recording of what its ports send and receive | |
 //! | [`console`] | a console | 5.3 |
 //! | [`text`] | its text that waits, in rings | |
@@ -45,3 +46,4 @@ pub mod queue;
 pub mod requester;
 pub mod switch;
 pub mod text;
+pub mod uplink;

@@ -3,13 +3,17 @@
 //! No port receives what is for another: an address belongs to the port that had it first, from the beginning to the
 //! one that is given it; a frame for an address of no port is dropped. Frames for many are bounded by a rate of their
 //! own. A port that takes no frames loses those that its queue has no room for, and delays no other one.
+//!
+//! With an uplink ([`crate::uplink`]), a frame for an address of no port leaves by that, and a port sends from its own
+//! address alone: otherwise one that had an outer address first would get what is for that.
 
 use core::cell::RefCell;
 
 use crate::capture::Recorder;
-use crate::memory::Memory;
+use crate::memory::{Memory, Window};
 use crate::mmio::{Device, Served};
 use crate::queue::{Buffer, Chain, Fault, Queue};
+use crate::uplink::{Inbox, Sender};
 
 /// Ports of a switch, at most.
 pub const PORTS: usize = 8;
@@ -23,9 +27,9 @@ const LEARNT_MAX: usize = 4;
 const TABLE: usize = PORTS * (1 + LEARNT_MAX);
 
 /// The shortest frame: two addresses and a type.
-const FRAME_MIN: usize = 14;
+pub(crate) const FRAME_MIN: usize = 14;
 /// The type of frames with a VLAN's tag (IEEE 802.1Q), which ports neither send nor receive.
-const TAGGED: [u8; 2] = [0x81, 0x00];
+pub(crate) const TAGGED: [u8; 2] = [0x81, 0x00];
 /// Bytes of the header in front of a frame (virtio 1.2, section 5.1.6), all zero but for the number of buffers.
 const HEADER: usize = 12;
 /// `VIRTIO_NET_F_MAC` (section 5.1.3).
@@ -37,7 +41,7 @@ const RECEIVE: usize = 0;
 pub type Address = [u8; 6];
 
 /// Whether an address is for many.
-const fn is_group(address: &Address) -> bool {
+pub(crate) const fn is_group(address: &Address) -> bool {
     address[0] & 1 != 0
 }
 
@@ -146,6 +150,18 @@ pub struct Switch {
     woken: u32,
     /// What records frames, if anything does.
     recorder: Option<Recorder>,
+    uplink: Option<Uplink>,
+}
+
+/// What leads to an uplink, and from it.
+#[derive(Debug)]
+struct Uplink {
+    sender: Sender,
+    vlan: u16,
+    /// What has come for each port.
+    inboxes: [Option<Inbox<Window>>; PORTS],
+    /// Frames that the card had no room for.
+    lost: u32,
 }
 
 impl Switch {
@@ -159,7 +175,58 @@ impl Switch {
             now: 0,
             woken: 0,
             recorder: None,
+            uplink: None,
         }
+    }
+
+    /// Adds an uplink for the ports of that VLAN: by `sender`, and by the inbox of each.
+    pub fn add_uplink(
+        &mut self,
+        sender: Sender,
+        vlan: u16,
+        inboxes: [Option<Inbox<Window>>; PORTS],
+    ) {
+        self.uplink = Some(Uplink {
+            sender,
+            vlan,
+            inboxes,
+            lost: 0,
+        });
+    }
+
+    /// Frames that were for the uplink, and that its card had no room for.
+    pub fn lost_at_uplink(&self) -> u32 {
+        self.uplink.as_ref().map_or(0, |uplink| uplink.lost)
+    }
+
+    /// Sends a frame of a port of that VLAN by the uplink. `false`: there is none for it.
+    fn leave(&mut self, vlan: u16, frame: &[u8]) -> bool {
+        let uplink = self.uplink.as_mut().filter(|uplink| uplink.vlan == vlan);
+        let Some(uplink) = uplink else {
+            return false;
+        };
+        if !uplink.sender.send(frame) {
+            uplink.lost = uplink.lost.saturating_add(1);
+        }
+        true
+    }
+
+    /// Puts what has come for a port by the uplink into its queue: one frame, if there is room. Returns whether there
+    /// is more.
+    fn fetch(&mut self, number: usize) -> bool {
+        let inboxes = self.uplink.as_ref().map(|uplink| &uplink.inboxes);
+        let inbox = inboxes.and_then(|inboxes| *inboxes.get(number)?);
+        let (Some(inbox), Some(Some(port))) = (inbox, self.ports.get_mut(number)) else {
+            return false;
+        };
+        if port.count < WAITING_MAX {
+            let slot = &mut self.waiting[number][(port.first + port.count) % WAITING_MAX];
+            if let Some(length) = inbox.pop(&mut slot.bytes) {
+                slot.length = length as u16;
+                port.count += 1;
+            }
+        }
+        !inbox.is_empty()
     }
 
     /// Records from now on what its ports' drivers send, refused frames included, and receive.
@@ -262,16 +329,20 @@ impl Switch {
         match self.port_of(from) {
             Some(owner) if owner != number => return false,
             Some(_) => {}
+            None if self.uplink.is_some() => return false,
             None if !self.learn(from, number) => return false,
             None => {}
         }
         if !is_group(to) {
-            let owner = self.port_of(to).filter(|owner| *owner != number);
-            return owner.is_some_and(|owner| self.deliver(owner, vlan, frame));
+            return match self.port_of(to) {
+                Some(owner) => owner != number && self.deliver(owner, vlan, frame),
+                None => self.leave(vlan, frame),
+            };
         }
         for other in (0..PORTS).filter(|other| *other != number) {
             self.deliver(other, vlan, frame);
         }
+        self.leave(vlan, frame);
         true
     }
 
@@ -412,6 +483,7 @@ impl Device for Card<'_> {
             });
         }
         let switch = &mut *self.switch.borrow_mut();
+        let has_more = switch.fetch(self.number);
         let Some(Some(port)) = switch.ports.get_mut(self.number) else {
             return Ok(Served::default());
         };
@@ -435,7 +507,7 @@ impl Device for Card<'_> {
         port.counters.received = port.counters.received.saturating_add(1);
         Ok(Served {
             interrupts: true,
-            more: port.count > 0 && queue.waiting(memory)? > 0,
+            more: (port.count > 0 || has_more) && queue.waiting(memory)? > 0,
         })
     }
 }

@@ -3,9 +3,16 @@
 //!
 //! Boot arguments, for each port: `vlanN` (default 0) is its VLAN; `rateN` bytes in a second it may send, and `burstN`
 //! at once (default: no limit, 64 KiB). A port sends 1,000 frames for many in a second, and 32 at once.
+//!
+//! Where this VM has a virtio network card, a PCI function, that is the switch's uplink: it leads to the stations at
+//! the addresses of no port. `uplink-vlan` (default 0) is its VLAN; `uplink-rate` bytes in a second may come from it,
+//! and `uplink-burst` at once, as for a port. A port sends from its own address alone then.
+//!
 //! `capture=5` records what ports 0 and 2 send and receive, for `tactus run --pcap` (`tactus_abi::capture`).
 #![no_std]
 #![no_main]
+
+mod uplink;
 
 use core::cell::{RefCell, UnsafeCell};
 use core::sync::atomic::AtomicU64;
@@ -57,11 +64,14 @@ static SERVICE: Service = Service {
 static STACK: Stack<16384> = Stack::new();
 
 fn main() {
-    for number in 0..PORTS {
+    let mut ports = [None; PORTS];
+    for (number, port) in ports.iter_mut().enumerate() {
         let Some(channel) = Channel::find(number) else {
             break;
         };
-        let card = card(channel, number);
+        let settings = settings(number);
+        *port = Some(settings);
+        let card = card(channel, number, settings);
         if card.is_none() {
             record::give_up("a channel is too small, or no device");
         }
@@ -72,7 +82,12 @@ fn main() {
         0 => {}
         ports => record_frames(ports as u32),
     }
-    emulation::run(serve, &STACK)
+    let Some(function) = uplink::find() else {
+        emulation::run(serve, &STACK)
+    };
+    let uplink = uplink::begin(function, &mut SERVICE.switch.borrow_mut(), &ports);
+    emulation::begin(serve, &STACK);
+    uplink.run()
 }
 
 /// Records frames of these ports, as bits.
@@ -85,14 +100,9 @@ fn record_frames(ports: u32) {
     }
 }
 
-fn card(channel: Channel, number: usize) -> Option<NetworkCard> {
-    let kept = channel.words().get(..WORDS)?;
-    let [here, size, there] = devicetree::peer_memory(number)?;
-    // SAFETY: the devicetree is the system's own description of what it gives this VM, which uses it by this window
-    // only.
-    let memory = unsafe { Window::new(here, size, there as u64) };
+fn settings(number: usize) -> PortSettings {
     let hz = time::hz() as u32;
-    let settings = PortSettings {
+    PortSettings {
         address: [2, b'T', b'A', b'C', b'T', number as u8],
         vlan: devicetree::number(VLANS[number], 0) as u16,
         bytes: Bucket::new(
@@ -101,7 +111,15 @@ fn card(channel: Channel, number: usize) -> Option<NetworkCard> {
             hz,
         ),
         group_frames: Bucket::new(GROUP_FRAMES.0, GROUP_FRAMES.1, hz),
-    };
+    }
+}
+
+fn card(channel: Channel, number: usize, settings: PortSettings) -> Option<NetworkCard> {
+    let kept = channel.words().get(..WORDS)?;
+    let [here, size, there] = devicetree::peer_memory(number)?;
+    // SAFETY: the devicetree is the system's own description of what it gives this VM, which uses it by this window
+    // only.
+    let memory = unsafe { Window::new(here, size, there as u64) };
     let is_added = SERVICE.switch.borrow_mut().add(number, settings);
     is_added.then(|| Port::new(Card::new(&SERVICE.switch, number), memory, kept))
 }
