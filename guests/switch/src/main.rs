@@ -3,6 +3,7 @@
 //!
 //! Boot arguments, for each port: `vlanN` (default 0) is its VLAN; `rateN` bytes in a second it may send, and `burstN`
 //! at once (default: no limit, 64 KiB). A port sends 1,000 frames for many in a second, and 32 at once.
+//! `faults=` and `hangs=` are faults of it, for tests ([`Faults`]).
 //!
 //! Where this VM has a virtio network card, a PCI function, that is the switch's uplink: it leads to the stations at
 //! the addresses of no port. `uplink-vlan` (default 0) is its VLAN; `uplink-rate` bytes in a second may come from it,
@@ -22,6 +23,7 @@ use tactus_guest::call::{Message, Stack};
 use tactus_guest::channel::Channel;
 use tactus_guest::emulation::{self, Access, Reply};
 use tactus_guest::{devicetree, record, time};
+use tactus_guest_virtio_service::faults::Faults;
 use tactus_virtio::capture::Recorder;
 use tactus_virtio::memory::Window;
 use tactus_virtio::mmio::{Port, WORDS};
@@ -51,6 +53,7 @@ struct Service {
     cards: UnsafeCell<[Option<NetworkCard>; PORTS]>,
     /// For each port, those whose doorbells are to ring because of what it has sent, as bits.
     rings: UnsafeCell<[u32; PORTS]>,
+    faults: Faults,
 }
 
 // SAFETY: `main` uses it before the first call; then only calls do, one at a time.
@@ -60,10 +63,12 @@ static SERVICE: Service = Service {
     switch: RefCell::new(Switch::new()),
     cards: UnsafeCell::new([const { None }; PORTS]),
     rings: UnsafeCell::new([0; PORTS]),
+    faults: Faults::none(),
 };
 static STACK: Stack<16384> = Stack::new();
 
 fn main() {
+    SERVICE.faults.begin();
     let mut ports = [None; PORTS];
     for (number, port) in ports.iter_mut().enumerate() {
         let Some(channel) = Channel::find(number) else {
@@ -133,6 +138,7 @@ fn serve(channel: usize, message: Message) -> Message {
     };
     SERVICE.switch.borrow_mut().set_time(time::now());
     let outcome = card.access(access.offset, access.size, access.store);
+    SERVICE.faults.count();
     let own = u32::from(outcome.interrupts) << channel;
     *rings |= SERVICE.switch.borrow_mut().take_woken() | own;
     // One doorbell in a call; for the next one the access is made again, which changes nothing then. The caller's own
