@@ -208,8 +208,8 @@ fn guests_of_several_systems_share_a_network(on: On) {
     assert_eq!(answers[..2], first);
 }
 
-/// The switch has a fault after each 260 accesses, which is behind the start of Linux's driver: Debian's kernel, lwIP and
-/// smoltcp send again what was lost, and all that was to come comes.
+/// The switch has a fault after each 260 accesses, which is behind the start of Linux's driver: Debian's kernel, lwIP
+/// and smoltcp send again what was lost, and all that was to come comes.
 fn guests_outlive_their_switch(on: On) {
     let text = std::fs::read_to_string(root().join(SYSTEM)).expect("it is there");
     let image = "image = \"@virtio-switch\"\n";
