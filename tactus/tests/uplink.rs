@@ -244,22 +244,21 @@ fn serve(listener: &TcpListener) -> Vec<String> {
     lines
 }
 
-/// Two guests share one network card and one disk: each reaches the gateway and a server of the host through the card,
-/// and each one's partition has what it has written; no other sector of the disk has changed.
-#[test]
-fn two_guests_share_one_card_and_one_disk() {
-    let image = disk(8);
-    let parts = RANGES;
-    partition(image.path(), &parts);
-    let before = fs::read(image.path()).expect("it is there");
+/// Runs `systems/uplink.toml` with that disk, and each guest's own connection to a server of this host. Each of the
+/// service VMs has these boot arguments as well.
+fn run_uplink(image: &Path, more: &str) -> Outcome {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let port = listener.local_addr().expect("it has one").port();
-    let system = text("systems/uplink.toml").replace("mark=", &format!("port={port} mark="));
+    let switch = "image = \"@virtio-switch\"";
+    let system = text("systems/uplink.toml")
+        .replace("mark=", &format!("port={port} mark="))
+        .replace("part0=", &format!("{more} part0="))
+        .replace(switch, &format!("{switch}\nbootargs = \"{more}\""));
     let functions = Functions {
         nets: vec![Card::virtio(Net::User {
             forwards: Vec::new(),
         })],
-        ..disks(image.path())
+        ..disks(image)
     };
     let boot = with_functions(On::Qemu, &system, functions);
     let server = thread::spawn(move || serve(&listener));
@@ -270,11 +269,14 @@ fn two_guests_share_one_card_and_one_disk() {
         assert_eq!(vm.passed, wanted, "{}", explain(&outcome));
     }
     assert_eq!(server.join().expect("it ends"), ["mark 2\n", "mark 1\n"]);
-    assert_eq!(outcome.journal.faults.len(), 0, "{}", explain(&outcome));
+    outcome
+}
 
-    let found = fs::read(image.path()).expect("it is there");
+/// Each one's partition has what the guest has written, and no other sector has changed.
+fn has_marks(before: Vec<u8>, image: &Path) {
+    let found = fs::read(image).expect("it is there");
     let mut wanted = before;
-    for (mark, part) in (1_u64..).zip(parts) {
+    for (mark, part) in (1_u64..).zip(RANGES) {
         for (number, sector) in part.enumerate() {
             let words = wanted[sector * SECTOR..].as_chunks_mut::<8>().0;
             for (word, bytes) in words.iter_mut().take(SECTOR / 8).enumerate() {
@@ -290,6 +292,34 @@ fn two_guests_share_one_card_and_one_disk() {
     assert_eq!(found.len(), wanted.len());
     let wrong: Vec<usize> = (0..found.len() / SECTOR).filter(differs).collect();
     assert_eq!(wrong, [0; 0]);
+}
+
+/// Two guests share one network card and one disk: each reaches the gateway and a server of the host through the card,
+/// and each one's partition has what it has written; no other sector of the disk has changed.
+#[test]
+fn two_guests_share_one_card_and_one_disk() {
+    let image = disk(8);
+    partition(image.path(), &RANGES);
+    let before = fs::read(image.path()).expect("it is there");
+    let outcome = run_uplink(image.path(), "");
+    assert_eq!(outcome.journal.faults.len(), 0, "{}", explain(&outcome));
+    has_marks(before, image.path());
+}
+
+/// The same with service VMs that have a fault after some accesses of each life: their functions are reset, frames are
+/// lost and requests are not.
+#[test]
+fn guests_outlive_the_vms_that_share_the_functions() {
+    let image = disk(8);
+    partition(image.path(), &RANGES);
+    let before = fs::read(image.path()).expect("it is there");
+    let outcome = run_uplink(image.path(), "faults=200");
+    for name in ["disk", "switch"] {
+        let vm = outcome.journal.vm(name).expect("the system has it");
+        assert!(vm.restarts >= 1, "{name}: {}", explain(&outcome));
+        assert!(vm.refused_dma.is_empty(), "{}", explain(&outcome));
+    }
+    has_marks(before, image.path());
 }
 
 /// Debian's kernel, as it is, uses a partition and the uplink by its own drivers, and discards sectors of the passed

@@ -3,11 +3,13 @@
 //!
 //! Boot arguments, for each port: `vlanN` (default 0) is its VLAN; `rateN` bytes in a second it may send, and `burstN`
 //! at once (default: no limit, 64 KiB). A port sends 1,000 frames for many in a second, and 32 at once.
-//! `faults=` and `hangs=` are faults of it, for tests ([`Faults`]).
 //!
 //! Where this VM has a virtio network card, a PCI function, that is the switch's uplink: it leads to the stations at
 //! the addresses of no port. `uplink-vlan` (default 0) is its VLAN; `uplink-rate` bytes in a second may come from it,
 //! and `uplink-burst` at once, as for a port. A port sends from its own address alone then.
+//!
+//! `faults=N`, for tests: each access after the first N of a life is a fault of this VM, when it was served and before
+//! its driver is told so; `hangs=N`: it does not end.
 //!
 //! `capture=5` records what ports 0 and 2 send and receive, for `tactus run --pcap` (`tactus_abi::capture`).
 #![no_std]
@@ -53,7 +55,6 @@ struct Service {
     cards: UnsafeCell<[Option<NetworkCard>; PORTS]>,
     /// For each port, those whose doorbells are to ring because of what it has sent, as bits.
     rings: UnsafeCell<[u32; PORTS]>,
-    faults: Faults,
 }
 
 // SAFETY: `main` uses it before the first call; then only calls do, one at a time.
@@ -63,12 +64,12 @@ static SERVICE: Service = Service {
     switch: RefCell::new(Switch::new()),
     cards: UnsafeCell::new([const { None }; PORTS]),
     rings: UnsafeCell::new([0; PORTS]),
-    faults: Faults::none(),
 };
+static FAULTS: Faults = Faults::none();
 static STACK: Stack<16384> = Stack::new();
 
 fn main() {
-    SERVICE.faults.begin();
+    FAULTS.begin();
     let mut ports = [None; PORTS];
     for (number, port) in ports.iter_mut().enumerate() {
         let Some(channel) = Channel::find(number) else {
@@ -138,7 +139,7 @@ fn serve(channel: usize, message: Message) -> Message {
     };
     SERVICE.switch.borrow_mut().set_time(time::now());
     let outcome = card.access(access.offset, access.size, access.store);
-    SERVICE.faults.count();
+    FAULTS.count();
     let own = u32::from(outcome.interrupts) << channel;
     *rings |= SERVICE.switch.borrow_mut().take_woken() | own;
     // One doorbell in a call; for the next one the access is made again, which changes nothing then. The caller's own
