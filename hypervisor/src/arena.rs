@@ -1,7 +1,12 @@
 //! Memory for what is made at boot and lives for ever: page tables, stacks, VMs, vCPUs.
 
+#[cfg(feature = "onchip")]
+mod onchip;
+
 use core::cell::Cell;
 use core::mem::MaybeUninit;
+#[cfg(feature = "onchip")]
+use onchip::Onchip;
 use tactus_policy::table::Table;
 
 /// Hands out parts of one range of memory and never takes them back. Used by the boot hart alone.
@@ -10,7 +15,7 @@ pub struct Arena {
     end: u64,
     /// Faster memory, from which parts are taken as long as they fit.
     #[cfg(feature = "onchip")]
-    onchip: (Cell<u64>, u64),
+    onchip: Onchip,
 }
 
 /// The range is used up; the tool reserves enough for every system, so this is a defect.
@@ -27,7 +32,7 @@ impl Arena {
             next: Cell::new(base),
             end: base + size,
             #[cfg(feature = "onchip")]
-            onchip: (Cell::new(0), 0),
+            onchip: Onchip::new(0, 0),
         }
     }
 
@@ -38,23 +43,29 @@ impl Arena {
     #[cfg(feature = "onchip")]
     pub const unsafe fn with_onchip(self, (base, size): (u64, u64)) -> Self {
         Self {
-            onchip: (Cell::new(base), base + size),
+            onchip: Onchip::new(base, size),
             ..self
         }
+    }
+
+    /// Keeps so many bytes of the faster memory for objects: whole pages, and [`bytes`](Self::bytes), leave them there.
+    #[cfg(feature = "onchip")]
+    pub fn keep_for_objects(&self, bytes: u64) {
+        self.onchip.keep(bytes);
     }
 
     /// The address of `size` bytes, aligned to `align`.
     #[inline(never)]
     pub fn take(&self, size: u64, align: u64) -> Result<u64, Exhausted> {
         #[cfg(feature = "onchip")]
-        {
-            let (next, end) = &self.onchip;
-            let start = next.get().next_multiple_of(align);
-            if start.checked_add(size).is_some_and(|taken| taken <= *end) {
-                next.set(start + size);
-                return Ok(start);
-            }
+        if let Some(start) = self.onchip.take(size, align) {
+            return Ok(start);
         }
+        self.take_main(size, align)
+    }
+
+    #[inline(always)]
+    fn take_main(&self, size: u64, align: u64) -> Result<u64, Exhausted> {
         let start = self.next.get().next_multiple_of(align);
         if start.checked_add(size).is_none_or(|end| end > self.end) {
             return Err(Exhausted);
@@ -95,6 +106,10 @@ impl Arena {
 
     /// The address of `count` bytes, aligned to 8.
     pub fn bytes(&self, count: u64) -> Result<u64, Exhausted> {
+        #[cfg(feature = "onchip")]
+        if !self.onchip.spares(count) {
+            return self.take_main(count, 8);
+        }
         self.take(count, 8)
     }
 

@@ -223,6 +223,8 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     let contexts = arena.slice(blob.harts.len(), |index| {
         Owned::new(HartCtx::new(&harts[index], text_ticks, blob.header))
     })?;
+    #[cfg(feature = "onchip")]
+    arena.keep_for_objects(objects(&blob));
     let mut interfaces = None;
     let mut roots = Array([0; tactus_abi::blob::limit::VMS]);
     for (index, vm) in blob.vms.iter().enumerate() {
@@ -296,6 +298,22 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         vms_on: AtomicU32::new(vms.len() as u32 - u32::from(blob.header.device_manager != NONE)),
         plic,
     })?)
+}
+
+/// Bytes of the objects that are made behind the page tables.
+#[cfg(feature = "onchip")]
+fn objects(blob: &Blob) -> u64 {
+    /// What each of them may leave out to be aligned.
+    const ALIGNED: usize = 64;
+    let interfaces = blob.regions.iter();
+    let interfaces = interfaces.filter(|region| region.flags == region::ACCELERATOR);
+    let bytes = blob.vms.len() * size_of::<Vm>()
+        + blob.vcpus.len() * size_of::<Vcpu>()
+        + blob.channel_ends.len() * (size_of::<Doorbell>() + size_of::<endpoint::Endpoint>())
+        + interfaces.count() * (size_of::<Interface>() + ALIGNED)
+        + size_of::<System>()
+        + 6 * ALIGNED;
+    bytes as u64
 }
 
 fn ticks(blob: &Blob, microseconds: u64) -> u64 {

@@ -23,7 +23,7 @@ global_asm!(
 
 unsafe extern "C" {
     static __onchip_begin: u8;
-    static __onchip_end: u8;
+    static __onchip_rest: u8;
 }
 
 /// Bytes of the on-chip memory that the program is linked for.
@@ -31,7 +31,7 @@ const SIZE: u64 = 256 << 10;
 
 /// What text and constants leave of the on-chip memory: its first address, and how many bytes.
 pub fn rest() -> (u64, u64) {
-    let (begin, end) = (&raw const __onchip_begin, &raw const __onchip_end);
-    let (begin, end) = (begin as u64, end as u64);
-    (end, (begin + SIZE).saturating_sub(end))
+    let (begin, rest) = (&raw const __onchip_begin, &raw const __onchip_rest);
+    let (begin, rest) = (begin as u64, rest as u64);
+    (rest, (begin + SIZE).saturating_sub(rest))
 }
