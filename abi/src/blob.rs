@@ -7,6 +7,7 @@
 pub mod calls;
 mod check;
 pub mod management;
+pub mod onchip;
 pub mod pci;
 mod ready_queue;
 pub mod warm;
@@ -168,7 +169,7 @@ pub mod part {
     /// PCI functions behind an IOMMU.
     pub const PCI: u32 = 1 << 8;
     /// All of them.
-    pub const ALL: u32 = (1 << 11) - 1;
+    pub const ALL: u32 = (1 << 12) - 1;
 }
 
 /// The queue of the ready best-effort vCPUs of the system.

@@ -61,11 +61,6 @@ impl Arena {
         if let Some(start) = self.onchip.take(size, align) {
             return Ok(start);
         }
-        self.take_main(size, align)
-    }
-
-    #[inline(always)]
-    fn take_main(&self, size: u64, align: u64) -> Result<u64, Exhausted> {
         let start = self.next.get().next_multiple_of(align);
         if start.checked_add(size).is_none_or(|end| end > self.end) {
             return Err(Exhausted);
@@ -108,7 +103,7 @@ impl Arena {
     pub fn bytes(&self, count: u64) -> Result<u64, Exhausted> {
         #[cfg(feature = "onchip")]
         if !self.onchip.spares(count) {
-            return self.take_main(count, 8);
+            return self.onchip.without(|| self.take(count, 8));
         }
         self.take(count, 8)
     }

@@ -1,10 +1,11 @@
 //! From the firmware's hand-over to the first guest: reads the system blob, makes everything there
 //! is, and refuses what cannot work.
 
+#[cfg(feature = "onchip")]
+mod onchip;
+
 use crate::accelerators::interfaces::{Accelerators, Interface};
 use crate::admission;
-#[cfg(feature = "onchip")]
-use crate::arch::onchip;
 use crate::arch::stage2::{MapError, Stage2};
 use crate::arch::{context, entry, firmware, platform};
 use crate::arena::{Arena, Exhausted, zeroed};
@@ -156,6 +157,8 @@ fn blob() -> Result<Blob<'static>, Refusal> {
 fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     #[cfg(feature = "forwarding")]
     const PARTS: u32 = self::PARTS | forwarding::PARTS;
+    #[cfg(feature = "onchip")]
+    const PARTS: u32 = self::PARTS | tactus_abi::blob::onchip::ONCHIP;
     let blob = blob()?;
     if blob.header.parts & !PARTS != 0 {
         return Err(Refusal::Parts);
@@ -166,6 +169,8 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     blob.check_calls().map_err(Refusal::Blob)?;
     #[cfg(feature = "forwarding")]
     forwarding::check(&blob).map_err(Refusal::Blob)?;
+    #[cfg(feature = "onchip")]
+    let onchip = onchip::rest(&blob).map_err(Refusal::Blob)?;
     #[cfg(feature = "pci")]
     blob.check_pci().map_err(Refusal::Blob)?;
     if blob.header.uart_base != 0 {
@@ -185,7 +190,7 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     let arena = unsafe { Arena::new(blob.header.pool_base, blob.header.pool_size) };
     // Safety: nothing else is told of that memory.
     #[cfg(feature = "onchip")]
-    let arena = unsafe { arena.with_onchip(onchip::rest()) };
+    let arena = unsafe { arena.with_onchip(onchip) };
     let stacks = arena.stack(STACK_SIZE * blob.harts.len() as u64)?;
     // Safety: the tool gives the controller to no guest.
     let plic = (blob.header.plic_base != 0).then(|| unsafe { Plic::new(blob.header.plic_base) });
@@ -224,7 +229,11 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         Owned::new(HartCtx::new(&harts[index], text_ticks, blob.header))
     })?;
     #[cfg(feature = "onchip")]
-    arena.keep_for_objects(objects(&blob));
+    let memories = arena.slice(blob.vms.len(), |index| {
+        blob.memory_of(&Table::new(blob.vms)[index])
+    })?;
+    #[cfg(feature = "onchip")]
+    arena.keep_for_objects(onchip::objects(&blob));
     let mut interfaces = None;
     let mut roots = Array([0; tactus_abi::blob::limit::VMS]);
     for (index, vm) in blob.vms.iter().enumerate() {
@@ -245,6 +254,14 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
             if region.flags == forwarding::WINDOW {
                 continue;
             }
+            #[cfg(feature = "onchip")]
+            if let Some(piece) = memories[index].mapped_ahead(region) {
+                stage2
+                    .map(&piece, &mut table)
+                    .map_err(|error| Refusal::Map(index, error))?;
+            }
+            #[cfg(feature = "onchip")]
+            let region = &memories[index].mapped(region);
             let leaf = stage2
                 .map(region, &mut table)
                 .map_err(|error| Refusal::Map(index, error))?;
@@ -254,7 +271,10 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
     }
     let vms = arena.slice(blob.vms.len(), |index| {
         let config = &Table::new(blob.vms)[index];
-        Vm::new(index, config, &blob.regions_of(config)[0])
+        let memory = &blob.regions_of(config)[0];
+        #[cfg(feature = "onchip")]
+        let (memory, _) = (&memories[index], memory);
+        Vm::new(index, config, memory)
     })?;
     let vcpus = arena.slice(blob.vcpus.len(), |handle| {
         let config = &Table::new(blob.vcpus)[handle];
@@ -298,22 +318,6 @@ fn prepare(devicetree: u64) -> Result<&'static System, Refusal> {
         vms_on: AtomicU32::new(vms.len() as u32 - u32::from(blob.header.device_manager != NONE)),
         plic,
     })?)
-}
-
-/// Bytes of the objects that are made behind the page tables.
-#[cfg(feature = "onchip")]
-fn objects(blob: &Blob) -> u64 {
-    /// What each of them may leave out to be aligned.
-    const ALIGNED: usize = 64;
-    let interfaces = blob.regions.iter();
-    let interfaces = interfaces.filter(|region| region.flags == region::ACCELERATOR);
-    let bytes = blob.vms.len() * size_of::<Vm>()
-        + blob.vcpus.len() * size_of::<Vcpu>()
-        + blob.channel_ends.len() * (size_of::<Doorbell>() + size_of::<endpoint::Endpoint>())
-        + interfaces.count() * (size_of::<Interface>() + ALIGNED)
-        + size_of::<System>()
-        + 6 * ALIGNED;
-    bytes as u64
 }
 
 fn ticks(blob: &Blob, microseconds: u64) -> u64 {

@@ -336,7 +336,7 @@ pub fn continue_calls(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
 
 /// Loads the VM's image, which is what its boot vCPU has to do first. `false`: it has to leave the hart.
 fn load_image(cx: &mut HartCtx, vcpu: &'static Vcpu) -> bool {
-    let memory = vcpu.vm.memory();
+    let memory = vcpu.vm.memory;
     let segments = system().blob.segments_of(vcpu.vm.config());
     #[cfg(feature = "management")]
     let holds = (cx.bodies.of(vcpu).loader.as_ref()).is_some_and(|loader| loader.holds);

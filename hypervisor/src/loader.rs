@@ -3,7 +3,7 @@
 //! Done in small steps, in the time of the VM's own boot vCPU, so that starting a VM takes nothing from others.
 
 use crate::arch::memory;
-use tactus_abi::blob::{Region, Segment};
+use tactus_abi::blob::Segment;
 use tactus_abi::map::PAGE_SIZE;
 
 /// Bytes cleared or copied in a step, where all are aligned.
@@ -22,7 +22,7 @@ pub struct Loader {
 
 impl Loader {
     /// Does one step, for a VM with that memory and those segments of an image; `true`: the VM can start.
-    pub fn step(&mut self, memory: &Region, segments: &[Segment]) -> bool {
+    pub fn step(&mut self, memory: &crate::vm::Memory, segments: &[Segment]) -> bool {
         if self.cleared < memory.size {
             // Memory is a whole number of pages.
             clear(memory.host_at(self.cleared));

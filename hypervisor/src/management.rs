@@ -92,7 +92,7 @@ fn count(manager: &Vm, other: &Vm, address: u64, length: u64) -> SbiResult {
         guest,
         size: memory_size,
         ..
-    } = other.memory();
+    } = other.memory;
     let vcpus = || other.vcpus().iter();
     let running = vcpus().filter(|vcpu| vcpu.state.get() == State::Running);
     let sum = |figure| vcpus().map(|vcpu| vcpu.record.get(figure)).sum::<u64>();

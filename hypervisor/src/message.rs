@@ -55,9 +55,8 @@ pub fn begin(
         return Err(SbiError::INVALID_PARAM);
     }
     let priority = u8::try_from(priority).map_err(|_| SbiError::INVALID_PARAM)?;
-    let host = vcpu.vm.memory_at(address, length);
-    let host = host.ok_or(SbiError::INVALID_ADDRESS)?;
-    let part_end = match vcpu.vm.memory().spread {
+    let host = (vcpu.vm.memory_at(address, length)).ok_or(SbiError::INVALID_ADDRESS)?;
+    let part_end = match vcpu.vm.memory.spread {
         0 => u64::MAX,
         _ => PAGE_SIZE - address % PAGE_SIZE,
     };

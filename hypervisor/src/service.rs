@@ -72,7 +72,7 @@ pub fn serve(cx: &mut HartCtx, vcpu: &'static Vcpu, entry: u64, stack: u64) -> S
     if !blob.channel_ends_of(vcpu.vm.config()).iter().any(is_called) {
         return Err(SbiError::DENIED);
     }
-    let memory = vcpu.vm.memory();
+    let memory = vcpu.vm.memory;
     let offset = entry.wrapping_sub(memory.guest);
     if entry != 0 && (entry & 1 != 0 || offset >= memory.size) {
         return Err(SbiError::INVALID_ADDRESS);

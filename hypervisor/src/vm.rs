@@ -11,6 +11,10 @@ use crate::log::Line;
 use crate::service::Service;
 use crate::sync::{Apart, Owned};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
+#[cfg(not(feature = "onchip"))]
+pub use tactus_abi::blob::Region as Memory;
+#[cfg(feature = "onchip")]
+pub use tactus_abi::blob::onchip::Memory;
 #[cfg(feature = "dispatch-ahead")]
 use tactus_abi::blob::warm::WarmRange;
 use tactus_abi::blob::{self, Class, limit};
@@ -115,7 +119,8 @@ pub struct Vm {
     /// For people.
     pub name: &'static str,
     config: &'static blob::Vm,
-    memory: &'static blob::Region,
+    /// Its memory.
+    pub memory: &'static Memory,
     life: Lock<Life>,
     /// Time its vCPUs have had on each hart, in ticks.
     pub ticks: Array<AtomicU64, { limit::HARTS }>,
@@ -133,7 +138,7 @@ const _: () = assert!(core::mem::offset_of!(Vm, devices) == 64);
 
 impl Vm {
     /// A VM that is off.
-    pub fn new(index: usize, config: &'static blob::Vm, memory: &'static blob::Region) -> Self {
+    pub fn new(index: usize, config: &'static blob::Vm, memory: &'static Memory) -> Self {
         Self {
             index,
             name: blob::name_text(&config.name),
@@ -169,11 +174,6 @@ impl Vm {
     /// Its configuration.
     pub fn config(&self) -> &'static blob::Vm {
         self.config
-    }
-
-    /// Its memory.
-    pub fn memory(&self) -> &'static blob::Region {
-        self.memory
     }
 
     /// Takes its vCPUs and the doorbells that it rings from among all.
@@ -225,14 +225,14 @@ impl Vm {
     /// the next ones may be elsewhere.
     #[inline(never)]
     pub fn memory_at(&self, guest: u64, length: u64) -> Option<u64> {
-        let memory = self.memory();
+        let memory = self.memory;
         let offset = guest.checked_sub(memory.guest)?;
         (offset.checked_add(length)? <= memory.size).then(|| memory.host_at(offset))
     }
 
     /// Physical address of a guest-physical byte, which is in its memory.
     pub fn host_of(&self, guest: u64) -> u64 {
-        self.memory().host_at(guest - self.memory().guest)
+        self.memory.host_at(guest - self.memory.guest)
     }
 }
 

@@ -11,8 +11,17 @@ use crate::guest_image::GuestImage;
 
 /// The hypervisor's symbol for the place of the system blob.
 pub const BLOB_SYMBOL: &str = "__tactus_blob";
-/// The symbols around what executes elsewhere than it is loaded.
-const ONCHIP_SYMBOLS: [&str; 2] = ["__onchip_begin", "__onchip_end"];
+/// The symbols around what executes elsewhere than it is loaded, and where the rest of that memory begins.
+const ONCHIP_PLACES: [&str; 3] = ["__onchip_begin", "__onchip_end", "__onchip_rest"];
+/// The symbols whose values are the bytes that objects take there: all of a system, then each of a kind.
+const ONCHIP_OBJECTS: [&str; 6] = [
+    "__onchip_fixed",
+    "__onchip_hart",
+    "__onchip_vm",
+    "__onchip_vcpu",
+    "__onchip_channel_end",
+    "__onchip_interface",
+];
 /// Most that the hypervisor may take in memory; more is a damaged file.
 const SIZE_MAX: u64 = 64 << 20;
 
@@ -25,8 +34,47 @@ pub struct Hypervisor {
     pub base: u64,
     /// Where the system blob goes.
     pub blob: u64,
-    /// What its text and constants take of on-chip memory, to which its first instructions bring them.
-    pub onchip: Option<Extent>,
+    /// What of it is in on-chip memory, if anything is.
+    pub onchip: Option<Onchip>,
+}
+
+/// What of a hypervisor is in on-chip memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Onchip {
+    /// Text and constants, to which its first instructions bring them.
+    pub text: Extent,
+    /// Where what it keeps of harts and guests begins.
+    pub rest: u64,
+    /// Bytes of that: once, for each hart, VM, vCPU, end of a channel, and virtual device of accelerators.
+    objects: [u64; 6],
+}
+
+impl Onchip {
+    /// That of symbols' values, if they are there and it executes elsewhere than at `base`.
+    fn of(symbol: impl Fn(&str) -> Option<u64>, base: u64) -> Option<Self> {
+        let [start, end, rest] = ONCHIP_PLACES.map(&symbol);
+        let (start, end, rest) = (start?, end?, rest?);
+        let mut objects = [0; 6];
+        for (bytes, name) in objects.iter_mut().zip(ONCHIP_OBJECTS) {
+            *bytes = symbol(name)?;
+        }
+        (start != base && start <= end && end <= rest).then_some(Self {
+            text: Extent { start, end },
+            rest,
+            objects,
+        })
+    }
+
+    /// Bytes that it keeps of a system with so many harts, VMs, vCPUs, ends of channels, and virtual devices of
+    /// accelerators.
+    pub fn kept(&self, numbers: [usize; 5]) -> u64 {
+        let [fixed, each @ ..] = self.objects;
+        let each = each.into_iter().zip(numbers);
+        fixed
+            + each
+                .map(|(bytes, number)| bytes * number as u64)
+                .sum::<u64>()
+    }
 }
 
 impl Hypervisor {
@@ -72,13 +120,7 @@ impl Hypervisor {
             })?;
             place[..segment.bytes.len()].copy_from_slice(&segment.bytes);
         }
-        let onchip = ONCHIP_SYMBOLS.map(|name| symbol(file, name));
-        let onchip = match onchip {
-            [Some(start), Some(end)] if start != base && start <= end => {
-                Some(Extent { start, end })
-            }
-            _ => None,
-        };
+        let onchip = Onchip::of(|name| symbol(file, name), base);
         Ok(Self {
             bytes,
             base,
@@ -132,15 +174,25 @@ mod tests {
     fn what_executes_on_the_chip_is_known_by_its_symbols() {
         let onchip = |begin: u64| {
             let mut file = file(BASE + 0x3000);
-            let [first, last] = ONCHIP_SYMBOLS.map(str::to_owned);
+            let places = [begin, begin + 0x1000, begin + 0x1800];
+            let places = ONCHIP_PLACES.into_iter().zip(places);
+            let objects = ONCHIP_OBJECTS.into_iter().zip(1..);
+            let symbols = places.chain(objects);
             file.symbols
-                .extend([(first, begin), (last, begin + 0x1000)]);
+                .extend(symbols.map(|(name, value)| (name.to_owned(), value)));
             Hypervisor::parse(&elf_file(&file), BASE)
                 .expect("a hypervisor")
                 .onchip
         };
         assert_eq!(onchip(BASE), None);
-        assert_eq!(onchip(0x800_0000), Some(Extent::new(0x800_0000, 0x1000)));
+        let there = onchip(0x800_0000).expect("it is there");
+        assert_eq!(there.text, Extent::new(0x800_0000, 0x1000));
+        assert_eq!(there.rest, 0x800_1800);
+        assert_eq!(there.kept([0; 5]), 1);
+        assert_eq!(
+            there.kept([1, 10, 100, 1000, 10000]),
+            1 + 2 + 30 + 400 + 5000 + 60000
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A system that has been checked: every address chosen, every name resolved, nothing optional that the
 //! boot image needs.
 
-use tactus_abi::blob::{Migration, Overheads, ReadyQueue, RealTimePolicy, calls, region};
+use tactus_abi::blob::{Migration, Overheads, ReadyQueue, RealTimePolicy, calls, onchip, region};
 use tactus_abi::map;
 use tactus_accelerators::Turn;
 use tactus_accelerators::latency::{Costs, Latency};
@@ -143,6 +143,8 @@ pub struct Vm {
     pub memory: Size,
     /// Physical address of its memory; with colours, of its first page.
     pub host: u64,
+    /// The part of its memory that is in on-chip memory, if one is. Its place in main memory stays unused.
+    pub onchip: Option<OnchipPart>,
     /// The colours of the cache that its memory and its second-stage tables have, if the cache is divided.
     pub colours: Option<Colours>,
     /// Guest-physical address of its first instruction.
@@ -182,6 +184,15 @@ impl Vm {
     pub const fn most_vcpus(&self) -> usize {
         self.vcpus.len() + self.rt_vcpus as usize
     }
+}
+
+/// A part of a VM's memory that is in on-chip memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OnchipPart {
+    /// The guest-physical addresses.
+    pub guest: Extent,
+    /// The physical addresses.
+    pub host: Extent,
 }
 
 /// A part of a VM's initial memory.
@@ -681,7 +692,8 @@ impl Plan {
     }
 
     /// A VM's regions in the order of the blob: its memory, its devices, its channels, what is emulated for it, and the
-    /// memory of those that it emulates devices for.
+    /// memory of those that it emulates devices for; at last the part of its memory that is on the
+    /// chip.
     pub fn regions(&self, vm: &Vm) -> Vec<Region> {
         let region = |guest: Extent, host, kind| Region {
             mapping: Mapping {
@@ -729,12 +741,16 @@ impl Plan {
             colours: peer.colours,
             ..region(guest, peer.host, calls::PEER_MEMORY)
         });
+        let onchip = vm
+            .onchip
+            .map(|part| region(part.guest, part.host.start, onchip::MEMORY));
         let mut regions: Vec<Region> = std::iter::once(memory)
             .chain(devices)
             .chain(functions)
             .chain(channels)
             .chain(windows)
             .chain(peers)
+            .chain(onchip)
             .collect();
         if vm.colours.is_some() {
             let mappings: Vec<Mapping> = regions.iter().map(Region::as_mapped).collect();

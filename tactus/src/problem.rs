@@ -73,6 +73,8 @@ codes! {
     NoOnchipMemory = "no-onchip-memory", Error;
     /// What is to be in on-chip memory does not fit there.
     OnchipTooSmall = "onchip-too-small", Error;
+    /// A part of a VM's memory in on-chip memory that it cannot have.
+    BadOnchipMemory = "bad-onchip-memory", Error;
     /// Accelerators without a design that has them, or without the table that says who manages them.
     NoAccelerators = "no-accelerators", Error;
     /// A hardware task that the design does not have.

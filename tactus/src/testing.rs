@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
-use tactus_abi::blob::{self, Blob, Header, checksum};
+use tactus_abi::blob::{self, Blob, Header, checksum, onchip};
 use tactus_abi::map::PAGE_SIZE;
 use tactus_planning::colours::Colours;
 use tactus_planning::placement::Extent;
@@ -383,6 +383,21 @@ pub fn assert_isolated(plan: &Plan) {
         assert!(plan.memory.contains(*a), "{a:x?}");
         assert!(!extents[..i].iter().any(|b| a.overlaps(*b)), "{a:x?}");
     }
+    let chip = plan.profile.onchip.as_ref().map(|place| place.extent());
+    let mut parts: Vec<Extent> = plan.hypervisor.onchip.iter().map(|of| of.text).collect();
+    for part in plan.vms.iter().filter_map(|vm| vm.onchip) {
+        let Extent { start, end } = part.host;
+        assert!(
+            chip.is_some_and(|chip| chip.contains(part.host)),
+            "{start:#x}"
+        );
+        assert!(
+            !parts.iter().any(|other| other.overlaps(part.host)),
+            "{end:#x}"
+        );
+        assert_eq!(part.host.size(), part.guest.size());
+        parts.push(part.host);
+    }
     let mut pages = HashSet::new();
     for (region, colours) in coloured(plan) {
         let end = region.size / PAGE_SIZE + u64::from(region.tables);
@@ -405,7 +420,16 @@ pub fn assert_isolated(plan: &Plan) {
         assert!(!devices[..i].iter().any(again));
     }
     for vm in &plan.vms {
-        let regions = plan.regions(vm);
+        let mut regions = plan.regions(vm);
+        if let Some(part) = vm.onchip {
+            // A part of the first one.
+            assert!(vm.extent().contains(part.guest));
+            assert!(
+                regions
+                    .pop()
+                    .is_some_and(|last| last.kind == onchip::MEMORY)
+            );
+        }
         let guest = |i: usize| Extent::new(regions[i].mapping.guest, regions[i].mapping.size);
         for i in 0..regions.len() {
             assert!(!(0..i).any(|j| guest(i).overlaps(guest(j))));

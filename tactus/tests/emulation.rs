@@ -168,14 +168,14 @@ fn linux_has_random_bytes_of_another_vm(on: On) {
 fn random_bytes_are_not_there_afterwards() {
     let mut boot = boot(On::Board, "systems/served-entropy.toml", Some("linux"));
     let index = boot.image.vms.iter().position(|vm| vm == "entropy");
-    let region = boot.image.memories[index.expect("the system has it")];
-    let kept = Kept::new(region.host, region.size as usize);
+    let extent = boot.image.memories[index.expect("the system has it")];
+    let kept = Kept::new(extent.host_at(0), extent.size as usize);
     boot.plan.kept.push(kept.clone());
     let outcome = once(&boot);
     let linux = outcome.journal.vm("linux").expect("the system has it");
     assert_eq!(linux.passed, ENTROPY, "{}", explain(&outcome));
     let memory = kept.take();
-    assert_eq!(memory.len(), region.size as usize);
+    assert_eq!(memory.len(), extent.size as usize);
     let has = |bytes: &[u8]| memory.windows(bytes.len()).any(|window| window == bytes);
     assert!(has(b"seed="), "the boot arguments are elsewhere");
 

@@ -146,6 +146,7 @@ impl<'a> Blob<'a> {
         self.check_pci()?;
         self.check_windows()?;
         self.check_management()?;
+        self.check_onchip(0, u64::MAX)?;
         for interrupt in self.interrupts {
             if interrupt.vm as usize >= self.vms.len()
                 || interrupt.source == 0

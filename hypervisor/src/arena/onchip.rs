@@ -14,6 +14,8 @@ pub struct Onchip {
     left_out: Cell<(u64, u64)>,
     /// Bytes that only objects may have.
     kept: Cell<u64>,
+    /// Nothing is taken.
+    closed: Cell<bool>,
 }
 
 impl Onchip {
@@ -24,6 +26,7 @@ impl Onchip {
             end: Cell::new(base + size),
             left_out: Cell::new((0, 0)),
             kept: Cell::new(0),
+            closed: Cell::new(false),
         }
     }
 
@@ -34,6 +37,9 @@ impl Onchip {
 
     /// The address of `size` bytes, aligned to `align`, if they fit.
     pub fn take(&self, size: u64, align: u64) -> Option<u64> {
+        if self.closed.get() {
+            return None;
+        }
         if align >= PAGE_SIZE {
             return self.take_pages(size, align);
         }
@@ -56,6 +62,14 @@ impl Onchip {
             .saturating_sub(self.next.get() + self.kept.get());
         // Aligned as little as any object.
         bytes.checked_add(8).is_some_and(|bytes| bytes <= left)
+    }
+
+    /// Does something in which nothing is taken of this memory.
+    pub fn without<T>(&self, act: impl FnOnce() -> T) -> T {
+        self.closed.set(true);
+        let result = act();
+        self.closed.set(false);
+        result
     }
 
     fn take_pages(&self, size: u64, align: u64) -> Option<u64> {

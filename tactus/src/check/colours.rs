@@ -4,7 +4,7 @@ use tactus_planning::colours::{Colours, colours_of, divide};
 
 use super::judge::Judge;
 use super::platform::Platform;
-use crate::config::{At, Class, ColourRange, Vm};
+use crate::config::{At, Class, ColourRange, Config, Span, Vm};
 use crate::problem::{Code, Problem, count};
 
 /// Judges `cache_colours`, and gives each VM's. `None`: the cache is not divided, or, noted, cannot be.
@@ -87,10 +87,12 @@ fn is_real_time(vm: &Vm) -> bool {
             .any(|vcpu| vcpu.class.as_ref().is_some_and(class))
 }
 
-/// Whether memory of the VM may be in pieces; noted when the fabric reaches it by physical address, or its place is
-/// given.
-fn is_pageable(judge: &mut Judge<'_>, vm: &Vm) -> bool {
-    let config = judge.config;
+/// What in the fabric reaches one piece of a VM's memory, by its physical address: where that stands, and what messages
+/// call the key and the thing.
+pub(super) fn reaches_a_piece<'c>(
+    config: &'c Config,
+    vm: &'c Vm,
+) -> Option<(&'c Span, &'static str, &'static str)> {
     let manages = |name: Option<&At<String>>| {
         let own = vm.name.as_ref();
         own.zip(name)
@@ -98,20 +100,43 @@ fn is_pageable(judge: &mut Judge<'_>, vm: &Vm) -> bool {
     };
     let shared = config.accelerators.as_ref();
     let manager = shared.filter(|shared| manages(shared.manager.as_ref()));
-    let (span, key, why) = if let Some(accelerator) = vm.accelerators.first() {
-        (
+    if let Some(accelerator) = vm.accelerators.first() {
+        Some((
             &accelerator.span,
             "the VM's `[[vm.accelerator]]`",
             "its accelerator",
-        )
+        ))
     } else if let Some(port) = vm.io_ports.first() {
-        (&port.span, "the VM's `[[vm.io_port]]`", "its I/O port")
-    } else if let Some(shared) = manager {
-        (
-            &shared.span,
-            "`[accelerators]`",
-            "the fabric, which fetches bitstreams from it,",
-        )
+        Some((&port.span, "the VM's `[[vm.io_port]]`", "its I/O port"))
+    } else {
+        manager.map(|shared| {
+            (
+                &shared.span,
+                "`[accelerators]`",
+                "the fabric, which fetches bitstreams from it,",
+            )
+        })
+    }
+}
+
+/// Whether memory of the VM may be in pieces of colours; noted when the fabric reaches it by physical address, or its
+/// place is given.
+fn is_pageable(judge: &mut Judge<'_>, vm: &Vm) -> bool {
+    let config = judge.config;
+    let (span, key, why) = if let Some(reaches) = reaches_a_piece(config, vm) {
+        reaches
+    } else if let Some(part) = &vm.onchip_memory {
+        judge.note(
+            Code::BadColours,
+            &part.span,
+            "not in the cache",
+            format!(
+                "{}: with `cache_colours` all of its memory has its colours, and on-chip memory has none",
+                vm.title()
+            ),
+            "remove `onchip_memory`, or `cache_colours` wherever it stands",
+        );
+        return false;
     } else if let Some(address) = &vm.host_address {
         judge.note(
             Code::BadColours,

@@ -175,6 +175,11 @@ pub(crate) fn to_json(verdict: &Verdict) -> Value {
                 "name": vm.name,
                 "memory": vm.memory.0,
                 "host_address": vm.host,
+                "onchip_memory": vm.onchip.map(|part| json!({
+                    "address": part.guest.start,
+                    "size": part.guest.size(),
+                    "host_address": part.host.start,
+                })),
                 "cache_colours": vm.colours.map(|colours| json!({
                     "first": colours.first,
                     "last": colours.last(),

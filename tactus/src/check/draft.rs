@@ -15,6 +15,7 @@ use super::io;
 use super::judge::Judge;
 use super::memory::{self, Amounts, ChannelAmounts, VmAmounts};
 use super::migration::Moves;
+use super::onchip;
 use super::parts;
 use super::platform::Platform;
 use crate::devicetree::devicetree;
@@ -48,6 +49,7 @@ impl Parts {
     /// The plan with all addresses; `None`, noted, when something does not fit.
     pub(super) fn into_plan(self, judge: &mut Judge<'_>, platform: Platform) -> Option<Plan> {
         let mut plan = self.without_addresses(judge, &platform)?;
+        onchip::place(judge, &platform, &mut plan)?;
         for index in 0..plan.vms.len() {
             let segment = devicetree_segment(judge, &plan, index)?;
             plan.vms[index].segments.push(segment);
@@ -100,6 +102,7 @@ impl Parts {
                 name: vm.name.as_ref()?.value.clone(),
                 memory: layout.memory,
                 host: 0,
+                onchip: None,
                 colours: colours.map(|colours| colours[vms.len()]),
                 entry: layout.entry,
                 segments: layout.segments,
@@ -218,6 +221,12 @@ fn emulated(plan: &Plan, vm: &plan::Vm) -> Vec<Mapping> {
     windows.chain(memory).map(mapping).collect()
 }
 
+/// The part of a VM's memory in on-chip memory, which is mapped by the smallest pages.
+fn onchip_part(vm: &plan::Vm) -> Option<Mapping> {
+    vm.onchip
+        .map(|part| Mapping::of_pages(part.guest.start, part.guest.size()))
+}
+
 fn amounts(plan: &Plan) -> Amounts {
     let vm_amounts = |vm: &plan::Vm| VmAmounts {
         memory: vm.memory,
@@ -240,6 +249,7 @@ fn amounts(plan: &Plan) -> Amounts {
                 size: function.window.size(),
             }))
             .chain(emulated(plan, vm))
+            .chain(onchip_part(vm))
             .collect(),
         channels: vm.channels.iter().map(|end| end.guest).collect(),
         colours: vm.colours.map(|colours| Block {

@@ -1,6 +1,7 @@
 //! What a system needs of the hypervisor beyond its base.
 
 use tactus_abi::blob::management::MANAGEMENT;
+use tactus_abi::blob::onchip::ONCHIP;
 use tactus_abi::blob::{Migration, calls, part};
 use tactus_planning::placement::Extent;
 
@@ -12,7 +13,7 @@ use crate::config::{At, Config, HypervisorMemory, Size, Vm};
 use crate::guest_image::extent_text;
 
 /// The optional parts, each with what the summary calls it.
-const NAMES: [(u32, &str); 11] = [
+const NAMES: [(u32, &str); 12] = [
     (part::ACCELERATORS, "accelerators"),
     (part::MESSAGES, "messages"),
     (part::MIGRATION, "migration"),
@@ -24,6 +25,7 @@ const NAMES: [(u32, &str); 11] = [
     (part::PCI, "PCI functions"),
     (calls::FORWARDING, "emulated devices"),
     (MANAGEMENT, "management"),
+    (ONCHIP, "VMs in on-chip memory"),
 ];
 
 /// The parts that a description needs: bits of [`part`].
@@ -62,6 +64,10 @@ pub(super) fn needed(config: &Config) -> u32 {
                 .any(|channel| channel.device.is_some()),
         ),
         (MANAGEMENT, config.vms.iter().any(manages)),
+        (
+            ONCHIP,
+            config.vms.iter().any(|vm| vm.onchip_memory.is_some()),
+        ),
         (part::MIGRATION, migrates),
         (part::READY_QUEUE, queue_in_hardware),
         (part::RESERVATION_CALLS, reserve_at_run_time(config)),

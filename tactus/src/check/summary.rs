@@ -12,12 +12,12 @@ use tactus_policy::reservation::Kind;
 
 use super::time::{reservation_text, time_text};
 use super::{Verdict, command::tally};
-use super::{calls, parts, pci};
+use super::{calls, onchip, parts, pci};
 use crate::config::{Address, Class, ColourRange, IoPolicy, Nanoseconds, Share, Size};
 use crate::guest_image::extent_text;
 use crate::io_bounds::{Memory, Mesh, Port, Request, Shared, Way};
 use crate::pci::Model;
-use crate::plan::{ConsoleLine, IoPort, OnFault, Plan, Tiles, Vcpu, Vm};
+use crate::plan::{ConsoleLine, IoPort, OnFault, OnchipPart, Plan, Tiles, Vcpu, Vm};
 use crate::problem::count;
 
 /// The system in words and tables.
@@ -34,6 +34,7 @@ pub fn summary(plan: &Plan, verdict: &Verdict) -> String {
     text.push_str(&counters(plan));
     text.push_str(&managers(plan));
     text.push_str(&run_time(plan));
+    text.push_str(&onchip_parts(plan));
     text.push_str(&cache(plan));
     text.push_str(&interrupts(plan));
     text.push_str(&functions(plan, verdict));
@@ -75,7 +76,7 @@ fn platform(plan: &Plan) -> String {
         vec!["platform".into(), plan.profile.name.clone()],
         vec![
             "hypervisor".into(),
-            parts::title(plan.parts, plan.hypervisor.onchip),
+            parts::title(plan.parts, plan.hypervisor.onchip.map(|there| there.text)),
         ],
         vec![
             "harts".into(),
@@ -106,6 +107,7 @@ fn platform(plan: &Plan) -> String {
             "pool".into(),
             format!("{} ({})", extent_text(plan.pool), Size(plan.pool.size())),
         ],
+        vec!["on-chip memory".into(), onchip_memory(plan)],
         vec![
             "consoles".into(),
             match plan.line {
@@ -121,6 +123,7 @@ fn platform(plan: &Plan) -> String {
             },
         ],
     ];
+    rows.retain(|row| !row[1].is_empty());
     if !plan.separation {
         rows.push(vec![
             "separation".into(),
@@ -157,21 +160,40 @@ fn platform(plan: &Plan) -> String {
     table(&rows)
 }
 
-/// The pages that map a range, in words: "1 x 1 GiB, 3 x 2 MiB".
-fn pages(mapping: Mapping) -> String {
+/// How many pages of which size map a VM's memory, of which a part may be in on-chip memory.
+fn pages(memory: Mapping, onchip: Option<OnchipPart>) -> String {
     let sizes = [GIGAPAGE_SIZE, MEGAPAGE_SIZE, PAGE_SIZE];
     let mut numbers = [0u64; 3];
-    let mut done = 0;
-    while done < mapping.size {
-        let leaf = leaf_size(
-            mapping.guest + done,
-            mapping.host + done,
-            mapping.size - done,
-        );
-        for (number, size) in numbers.iter_mut().zip(sizes) {
-            *number += u64::from(size == leaf);
+    let part = |first: u64, end: u64| Mapping {
+        guest: first,
+        host: memory.host + (first - memory.guest),
+        size: end - first,
+    };
+    let end = memory.guest + memory.size;
+    let pieces = match onchip {
+        None => vec![memory],
+        Some(OnchipPart { guest, host }) => vec![
+            part(memory.guest, guest.start),
+            Mapping {
+                host: host.start,
+                ..part(guest.start, guest.end)
+            },
+            part(guest.end, end),
+        ],
+    };
+    for mapping in pieces {
+        let mut done = 0;
+        while done < mapping.size {
+            let leaf = leaf_size(
+                mapping.guest + done,
+                mapping.host + done,
+                mapping.size - done,
+            );
+            for (number, size) in numbers.iter_mut().zip(sizes) {
+                *number += u64::from(size == leaf);
+            }
+            done += leaf;
         }
-        done += leaf;
     }
     let used = numbers.iter().zip(sizes).filter(|(number, _)| **number > 0);
     let parts: Vec<String> = used
@@ -200,7 +222,7 @@ fn vms(plan: &Plan, verdict: &Verdict) -> String {
             vm.memory.to_string(),
             Address(RAM_BASE).to_string(),
             Address(vm.host).to_string(),
-            pages(memory),
+            pages(memory, vm.onchip),
             if vm.console { "yes" } else { "no" }.into(),
             on_fault(plan, vm),
             files.join(" + "),
@@ -249,6 +271,45 @@ fn managers(plan: &Plan) -> String {
         let names = vm.manages.iter().map(|vm| plan.vms[*vm].name.as_str());
         let names: Vec<&str> = names.collect();
         rows.push(row(&[&vm.name, &names.join(", ")]));
+    }
+    section(&rows)
+}
+
+/// Whose the on-chip memory is, where the hypervisor is there.
+fn onchip_memory(plan: &Plan) -> String {
+    let Some(shares) = onchip::Shares::of(plan) else {
+        return String::new();
+    };
+    let kib = |bytes: u64| Size(bytes.next_multiple_of(1 << 10)).to_string();
+    format!(
+        "of {}: {} for text and constants, {} for harts, VMs and vCPUs, {} for VMs' memory, {} left for page tables",
+        Size(shares.all),
+        kib(shares.text),
+        kib(shares.kept),
+        if shares.vms == 0 {
+            "none".into()
+        } else {
+            kib(shares.vms)
+        },
+        if shares.left() == 0 {
+            "none".into()
+        } else {
+            kib(shares.left())
+        },
+    )
+}
+
+/// The VMs of whose memory a part is in on-chip memory.
+fn onchip_parts(plan: &Plan) -> String {
+    let mut rows = vec![row(&["VM", "in on-chip memory", "host"])];
+    for vm in &plan.vms {
+        if let Some(part) = vm.onchip {
+            rows.push(vec![
+                vm.name.clone(),
+                extent_text(part.guest),
+                extent_text(part.host),
+            ]);
+        }
     }
     section(&rows)
 }

@@ -112,19 +112,7 @@ pub(crate) fn files() -> TempDir {
         (HYPERVISOR_FORWARDING_PCI, hypervisor_file()),
         (HYPERVISOR_MANAGEMENT, hypervisor_file()),
         (HYPERVISOR_PCI, hypervisor_file()),
-        // Of more text than there is on-chip memory.
-        (
-            HYPERVISOR_ONCHIP,
-            elf_file(&ElfFile {
-                segments: vec![(BASE, BASE, vec![0x13; 0x100], 0x8000)],
-                symbols: vec![
-                    ("__tactus_blob".into(), BASE + 0x8000),
-                    ("__onchip_begin".into(), 0x800_0000),
-                    ("__onchip_end".into(), 0x804_0123),
-                ],
-                ..ElfFile::default()
-            }),
-        ),
+        (HYPERVISOR_ONCHIP, onchip_hypervisor(0x801_1123)),
     ];
     for (name, bytes) in contents {
         fs::write(directory.path().join(name), bytes).expect("a file");
@@ -133,6 +121,29 @@ pub(crate) fn files() -> TempDir {
         fs::write(directory.path().join(name), text).expect("a file");
     }
     directory
+}
+
+/// The hypervisor whose text and constants in on-chip memory end there, and which keeps as much as the real one.
+fn onchip_hypervisor(end: u64) -> Vec<u8> {
+    let symbols = [
+        ("__tactus_blob", BASE + 0x8000),
+        ("__onchip_begin", 0x800_0000),
+        ("__onchip_end", end),
+        ("__onchip_rest", end.next_multiple_of(0x1000)),
+        ("__onchip_fixed", 4416),
+        ("__onchip_hart", 25_984),
+        ("__onchip_vm", 3200),
+        ("__onchip_vcpu", 1792),
+        ("__onchip_channel_end", 2056),
+        ("__onchip_interface", 128),
+    ];
+    elf_file(&ElfFile {
+        segments: vec![(BASE, BASE, vec![0x13; 0x100], 0x8000)],
+        symbols: symbols
+            .map(|(name, value)| (name.to_owned(), value))
+            .to_vec(),
+        ..ElfFile::default()
+    })
 }
 
 /// Lists of warm lines of that image, or of another.
@@ -171,6 +182,12 @@ pub(super) fn judge_text(name: &str, text: String, directory: &Path) -> Verdict 
 fn judge(name: &str, directory: &Path) -> Verdict {
     let file = format!("{name}.toml");
     let text = fs::read_to_string(faults().join(&file)).expect("a fault's file");
+    let end = match name {
+        // Of more text than there is on-chip memory.
+        "onchip-too-small" => 0x804_0123,
+        _ => 0x801_1123,
+    };
+    fs::write(directory.join(HYPERVISOR_ONCHIP), onchip_hypervisor(end)).expect("a file");
     judge_text(&file, text, directory)
 }
 
@@ -222,6 +239,12 @@ fault_tests! {
     no_ready_queue = "no-ready-queue",
     no_onchip_memory = "no-onchip-memory",
     onchip_too_small = "onchip-too-small",
+    bad_onchip_memory = "bad-onchip-memory",
+    onchip_memory_beyond = "onchip-memory-beyond",
+    onchip_memory_too_small = "onchip-memory-too-small",
+    onchip_io_port = "onchip-io-port",
+    onchip_accelerator = "onchip-accelerator",
+    onchip_colours = "onchip-colours",
     no_accelerators = "no-accelerators",
     unmanaged_accelerator = "unmanaged-accelerator",
     unknown_task = "unknown-task",
@@ -522,6 +545,55 @@ fn every_kind_is_met_and_documented() {
             "the reference does not describe {name}"
         );
     }
+}
+
+/// A system with parts of VMs' memory on the chip.
+const ONCHIP: &str = r#"
+[system]
+platform = "soc-ocm"
+harts = 2
+hypervisor_memory = "onchip"
+
+[[vm]]
+name = "first"
+image = "guest.elf"
+memory = "4MiB"
+onchip_memory = "64KiB"
+
+[[vm.vcpu]]
+class = "be"
+
+[[vm]]
+name = "second"
+image = "guest.elf"
+memory = "16MiB"
+
+[[vm.vcpu]]
+class = "be"
+
+[[vm]]
+name = "third"
+image = "raw.bin"
+memory = "4MiB"
+onchip_memory = "4KiB"
+
+[[vm.vcpu]]
+class = "be"
+
+[[channel]]
+name = "one"
+between = ["first", "third"]
+size = "4KiB"
+"#;
+
+#[test]
+fn the_summary_of_parts_on_the_chip() {
+    let files = files();
+    let verdict = judge_text("onchip.toml", ONCHIP.into(), files.path());
+    insta::assert_snapshot!(summary(
+        verdict.plan.as_ref().expect("a good system"),
+        &verdict
+    ));
 }
 
 /// A system that uses everything.
@@ -1363,6 +1435,11 @@ pub(crate) fn managed_image() -> (crate::image::Image, crate::plan::Plan) {
         vm("second", "\"last\""),
         vm("last", ""),
     ))
+}
+
+/// The image of two VMs of whose memory a part is in on-chip memory, and one without.
+pub(crate) fn onchip_image() -> (crate::image::Image, crate::plan::Plan) {
+    image_of(ONCHIP)
 }
 
 /// The image of three VMs, of which the first calls the second, and that the third.

@@ -215,6 +215,8 @@ pub struct Vm {
     pub tile: Option<At<u32>>,
     /// On a board of tiles, the VMs that it may send messages to; default: none.
     pub talks_to: Option<At<Vec<At<String>>>>,
+    /// How much of it, from where the image begins, is in on-chip memory; default: none.
+    pub onchip_memory: Option<At<Size>>,
     /// Fixed physical address of its memory.
     pub host_address: Option<At<Address>>,
     /// The colours of the cache that its memory has.
@@ -263,6 +265,7 @@ impl Vm {
             memory: None,
             tile: None,
             talks_to: None,
+            onchip_memory: None,
             host_address: None,
             cache_colours: None,
             initrd: None,

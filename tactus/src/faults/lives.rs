@@ -2,7 +2,7 @@
 //! them.
 
 use fastrand::Rng;
-use tactus_abi::blob::Region;
+use tactus_abi::blob::onchip::Memory;
 use tactus_board::fault::Register;
 use tactus_board::timing::{Life, RegisterOf, Uses};
 
@@ -54,23 +54,15 @@ impl<P: Copy> Lives<P> {
     }
 }
 
-/// Where a VM's memory has an address of the board's.
-fn offset_of(region: &Region, physical: u64) -> Option<u64> {
-    let from = physical.checked_sub(region.host)?;
-    let within = from & ((1 << region.run) - 1);
-    let offset = within + ((from - within) >> region.spread);
-    (offset < region.size && region.host_at(offset) == physical).then_some(offset)
-}
-
 /// The lives of a VM's memory in a window of cycles: of each byte whose offset is in `range`.
 pub fn of_memory(
     uses: &Uses,
-    region: &Region,
+    memory: &Memory,
     range: &Range<u64>,
     window: &Range<u64>,
 ) -> Lives<u64> {
     let bytes = |life: &Life<u64>| {
-        let offset = offset_of(region, life.place);
+        let offset = memory.offset_of(life.place);
         let bytes = offset.map(|offset| offset.max(range.start)..(offset + WORD).min(range.end));
         let Life { from, to, .. } = *life;
         bytes
@@ -150,14 +142,15 @@ pub const fn register_of(number: u8) -> Register {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tactus_abi::blob::Region;
     use tactus_board::account::Doing;
     use tactus_board::privileged::Privilege;
     use tactus_board::timing::Turn;
 
     const HOST: u64 = 0x8000_0000;
 
-    fn region(run: u8, spread: u8) -> Region {
-        Region {
+    fn memory(run: u8, spread: u8) -> Memory {
+        let whole = Region {
             guest: 0x4000_0000,
             host: HOST,
             size: 0x4000,
@@ -167,7 +160,8 @@ mod tests {
             interface: 0,
             priority: 0,
             tables: 0,
-        }
+        };
+        Memory::new(&whole, None)
     }
 
     fn life<P>(place: P, from: u64, to: u64) -> Life<P> {
@@ -190,21 +184,18 @@ mod tests {
 
     #[test]
     fn memory_is_found_by_its_place_on_the_board() {
-        for region in [region(0, 0), region(12, 2)] {
+        for memory in [memory(0, 0), memory(12, 2)] {
             for offset in [0, 8, 0xff8, 0x1000, 0x3ff8] {
-                assert_eq!(offset_of(&region, region.host_at(offset)), Some(offset));
+                assert_eq!(memory.offset_of(memory.host_at(offset)), Some(offset));
             }
-            assert_eq!(offset_of(&region, HOST - 8), None);
-            assert_eq!(offset_of(&region, region.host_at(0x4000)), None);
+            assert_eq!(memory.offset_of(HOST - 8), None);
+            assert_eq!(memory.offset_of(memory.host_at(0x4000)), None);
         }
-        assert_eq!(
-            offset_of(&region(12, 2), HOST + 0x1000),
-            None,
-            "another's colour"
-        );
+        let others = memory(12, 2).offset_of(HOST + 0x1000);
+        assert_eq!(others, None, "another's colour");
         let mut uses = Uses::default();
         uses.memory = vec![life(HOST + 8, 10, 20), life(HOST + 0x5000, 10, 20)];
-        let lives = of_memory(&uses, &region(0, 0), &(10..0x1000), &(0..100));
+        let lives = of_memory(&uses, &memory(0, 0), &(10..0x1000), &(0..100));
         assert_eq!(lives.cycles(), 6 * 10);
         assert_eq!(lives.begun[0], (10, 10));
     }

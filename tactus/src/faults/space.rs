@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use fastrand::Rng;
-use tactus_abi::blob::Region;
+use tactus_abi::blob::onchip::Memory;
 use tactus_board::board::Board;
 use tactus_board::fabric::FabricPort;
 use tactus_board::fault::{Cache, Fault as BoardFault, Register};
@@ -86,7 +86,7 @@ enum Source {
     /// A bit of a byte of a VM's memory.
     Memory(Bytes, Option<u8>),
     /// A bit of a byte of a VM's memory that is read later.
-    LiveMemory(Region, Lives<u64>, Option<u8>, u64),
+    LiveMemory(Memory, Lives<u64>, Option<u8>, u64),
     /// A register of a VM's harts, and its bit.
     Registers(Registers),
     /// The same of one that is read later.
@@ -121,7 +121,7 @@ struct Tags {
 /// Bytes of a VM's memory, by their offsets.
 #[derive(Debug)]
 struct Bytes {
-    region: Region,
+    memory: Memory,
     range: Range<u64>,
     /// Of lines that begin there, as far as they are in the range; `None`: of all.
     lines: Option<Vec<u64>>,
@@ -178,15 +178,15 @@ impl Space {
                     range,
                     bit,
                 } => {
-                    let region = &image.memories[index(image, vm)?];
-                    let range = offsets(region, *range, vm)?;
+                    let memory = &image.memories[index(image, vm)?];
+                    let range = offsets(memory, *range, vm)?;
                     if *among == Among::Live {
-                        let lives = lives::of_memory(uses, region, &range, &window);
+                        let lives = lives::of_memory(uses, memory, &range, &window);
                         let all = (range.end - range.start) * (window.end - window.start);
                         let share = share(&lives, all, &fault.kind)?;
-                        Source::LiveMemory(*region, lives, *bit, share)
+                        Source::LiveMemory(*memory, lives, *bit, share)
                     } else {
-                        Source::Memory(bytes(region, range, *among, board, vm)?, *bit)
+                        Source::Memory(bytes(memory, range, *among, board, vm)?, *bit)
                     }
                 }
                 Kind::Registers {
@@ -291,18 +291,18 @@ impl Space {
                 let offset = bytes.draw(&mut random);
                 let any = random.u8(..8);
                 What::Memory {
-                    address: bytes.region.host_at(offset),
-                    guest: bytes.region.guest + offset,
+                    address: bytes.memory.host_at(offset),
+                    guest: bytes.memory.guest + offset,
                     bit: bit.unwrap_or(any),
                 }
             }
-            Source::LiveMemory(region, lives, bit, part) => {
+            Source::LiveMemory(memory, lives, bit, part) => {
                 let (offset, cycle) = lives.draw(&mut random);
                 let any = random.u8(..8);
                 (at, share) = (since(cycle), *part);
                 What::Memory {
-                    address: region.host_at(offset),
-                    guest: region.guest + offset,
+                    address: memory.host_at(offset),
+                    guest: memory.guest + offset,
                     bit: bit.unwrap_or(any),
                 }
             }
@@ -370,11 +370,13 @@ impl Space {
                 Kind::Memory { vm, .. } => Some(vm),
                 _ => None,
             });
-        vms.map(|vm| {
-            let region = &image.memories[index(image, vm)?];
-            Ok(region.host..region.host_at(region.size))
-        })
-        .collect()
+        let mut all = Vec::new();
+        for vm in vms {
+            let extents = image.memories[index(image, vm)?].extents();
+            let extents = extents.map(|(begin, end)| begin..end);
+            all.extend(extents.into_iter().filter(|extent| !extent.is_empty()));
+        }
+        Ok(all)
     }
 
     /// The kinds of which it is to be tried whether they can be, each with what goes wrong first.
@@ -486,19 +488,19 @@ fn share<P: Copy>(lives: &Lives<P>, all: u64, kind: &Kind) -> Result<u64, [Strin
 
 /// The offsets of a VM's memory that addresses of its stand for.
 fn offsets(
-    region: &Region,
+    memory: &Memory,
     range: Option<(u64, u64)>,
     vm: &str,
 ) -> Result<Range<u64>, [String; 2]> {
     let Some((first, size)) = range else {
-        return Ok(0..region.size);
+        return Ok(0..memory.size);
     };
-    let start = first.checked_sub(region.guest);
+    let start = first.checked_sub(memory.guest);
     let end = start.and_then(|start| start.checked_add(size));
     match start.zip(end) {
-        Some((start, end)) if end <= region.size => Ok(start..end),
+        Some((start, end)) if end <= memory.size => Ok(start..end),
         _ => {
-            let (from, to) = (region.guest, region.guest + region.size);
+            let (from, to) = (memory.guest, memory.guest + memory.size);
             Err([
                 format!("{size:#x} bytes at {first:#x} are not in the memory of VM `{vm}`"),
                 format!("it is from {from:#x} to {to:#x}"),
@@ -508,7 +510,7 @@ fn offsets(
 }
 
 fn bytes(
-    region: &Region,
+    memory: &Memory,
     range: Range<u64>,
     among: Among,
     board: &Board,
@@ -516,7 +518,7 @@ fn bytes(
 ) -> Result<Bytes, [String; 2]> {
     if among == Among::All {
         return Ok(Bytes {
-            region: *region,
+            memory: *memory,
             range,
             lines: None,
         });
@@ -524,7 +526,7 @@ fn bytes(
     let mut line = [0; LINE as usize];
     let is_used = |offset: &u64| {
         // What is not there is not used.
-        let read = board.memory().read(region.host_at(*offset), &mut line);
+        let read = board.memory().read(memory.host_at(*offset), &mut line);
         read.is_ok() && line.iter().any(|byte| *byte != 0)
     };
     let used: Vec<u64> = (range.start / LINE * LINE..range.end)
@@ -538,7 +540,7 @@ fn bytes(
         ]);
     }
     Ok(Bytes {
-        region: *region,
+        memory: *memory,
         range,
         lines: Some(used),
     })

@@ -12,7 +12,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use tactus_abi::blob::Region;
+use tactus_abi::blob::onchip::{self, Memory};
 use tactus_abi::map::PAGE_SIZE;
 
 use crate::artifacts::Artifacts;
@@ -59,7 +59,7 @@ pub struct Image {
     /// The VMs' image files, for their symbols.
     pub guests: Vec<Option<PathBuf>>,
     /// The VMs' memory.
-    pub memories: Vec<Region>,
+    pub memories: Vec<Memory>,
     /// The accelerators that the VMs share, as they were planned; without the bitstreams.
     pub accelerators: Option<plan::Accelerators>,
 }
@@ -145,8 +145,11 @@ pub fn build(verdict: Verdict) -> Result<Image, Refusal> {
     })
 }
 
-fn memory(plan: &Plan, vm: &plan::Vm) -> Region {
-    blob::region_of(&plan.regions(vm)[0])
+fn memory(plan: &Plan, vm: &plan::Vm) -> Memory {
+    let regions = plan.regions(vm);
+    let part = regions.iter().find(|region| region.kind == onchip::MEMORY);
+    let part = part.map(blob::region_of);
+    Memory::new(&blob::region_of(&regions[0]), part.as_ref())
 }
 
 /// What is wrong with wanting the boot image of a system that has none.

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use std::sync::LazyLock;
 use tactus_abi::bitstream::REGION_BYTES;
 use tactus_abi::blob::management::MANAGEMENT;
+use tactus_abi::blob::onchip;
 use tactus_abi::blob::warm::WarmRange;
 use tactus_abi::blob::{
     Blob, ChannelEnd, Class, Error, Header, Migration, NONE, OnFault, RealTimePolicy, Vcpu, Vm,
@@ -15,7 +16,7 @@ use zerocopy::IntoBytes;
 
 use super::{Image, blob};
 use crate::check::tests::{
-    allocated_image, calls_image, guaranteed_image, managed_image, migrating_image,
+    allocated_image, calls_image, guaranteed_image, managed_image, migrating_image, onchip_image,
     pci_hosts_image, reserved_image, rich_image, shared_image, spare_uart_image, unseparated_image,
     warm_image,
 };
@@ -68,6 +69,87 @@ fn the_consoles_move_to_a_spare_uart() {
         assert_eq!(plan.vms[1].devices[0].host, 0x1000_0000);
     });
     assert_eq!(rich_image().0.line, ConsoleLine::Shared(1));
+}
+
+/// A part in on-chip memory is at its end, from the page where the image begins; the other addresses are as without.
+#[test]
+fn a_part_of_a_vms_memory_is_on_the_chip() {
+    with_blob_of(onchip_image(), |image, plan, blob| {
+        assert_isolated(plan);
+        assert_ne!(blob.header.parts & onchip::ONCHIP, 0);
+        let [first, second, third] = blob.vms else {
+            panic!("three VMs");
+        };
+        for (vm, guest, host, size) in [
+            (first, 0x8020_0000, 0x803_0000, 0x1_0000),
+            (third, 0x8020_0000, 0x802_f000, 0x1000),
+        ] {
+            let regions = blob.regions_of(vm);
+            let part = regions.last().expect("it has some");
+            assert_eq!(part.flags, onchip::MEMORY);
+            assert_eq!((part.guest, part.host, part.size), (guest, host, size));
+            // The whole is there, too.
+            let whole = regions[0];
+            assert_eq!((whole.guest, whole.size), (RAM_BASE, 4 << 20));
+            let memory = blob.memory_of(vm);
+            let offset = guest - RAM_BASE;
+            assert_eq!(memory.host_at(offset - 1), whole.host + offset - 1);
+            assert_eq!(memory.host_at(offset), host);
+            assert_eq!(memory.host_at(offset + size - 1), host + size - 1);
+            assert_eq!(memory.host_at(offset + size), whole.host + offset + size);
+            assert_ne!(memory.spread, 0);
+        }
+        let regions = blob.regions_of(second);
+        assert!(regions.iter().all(|region| region.flags != onchip::MEMORY));
+        // What campaigns, `tactus warm` and others of the tool look at.
+        let memories = &image.memories;
+        assert_eq!(memories[0].offset_of(0x803_0008), Some(0x20_0008));
+        assert_eq!(memories[1].offset_of(0x803_0008), None);
+        assert_eq!(memories[2].offset_of(0x802_fff8), Some(0x20_0ff8));
+        let unused = plan.vms[0].host + 0x20_0000;
+        assert_eq!(memories[0].offset_of(unused), None);
+        let before = plan.vms[0].host + 0x1f_fff8;
+        assert_eq!(memories[0].offset_of(before), Some(0x1f_fff8));
+    });
+}
+
+/// A blob whose parts are out of range is refused, by a hypervisor that knows of them and by the maker.
+#[test]
+fn parts_on_the_chip_out_of_range_are_refused() {
+    let (image, plan) = onchip_image();
+    let bytes = &image.bytes[blob_at(&plan)..];
+    let size = {
+        let bytes = blob::aligned(bytes);
+        let parsed = Blob::parse(&bytes).expect("a blob");
+        assert!(parsed.check_onchip(0x802_f000, 0x804_0000).is_ok());
+        for (begin, end) in [(0x803_0000, 0x804_0000), (0x802_f000, 0x803_f000)] {
+            assert!(parsed.check_onchip(begin, end).is_err());
+        }
+        parsed.header.length as usize
+    };
+    let whole = bytes[..size].to_vec();
+    let at = whole
+        .windows(8)
+        .position(|window| window == 0x803_0000u64.to_le_bytes())
+        .expect("the part's physical address");
+    // Guest-physical address, physical address, bytes.
+    for (field, value) in [
+        (at - 8, 0x7fff_f000u64),
+        (at - 8, 0x803f_1000),
+        (at, 0x803_0800),
+        (at + 8, 0x20_0000),
+        (at + 8, u64::MAX - 0xfff),
+    ] {
+        let mut bytes = whole.clone();
+        bytes[field..field + 8].copy_from_slice(&value.to_le_bytes());
+        let at = std::mem::offset_of!(Header, crc32);
+        bytes[at..at + 4].fill(0);
+        let crc32 = checksum(&bytes);
+        bytes[at..at + 4].copy_from_slice(&crc32.to_le_bytes());
+        let error = Blob::parse(&blob::aligned(&bytes)).expect_err("a refusal");
+        let reason = "on-chip memory of a VM out of range";
+        assert_eq!(error, Error::Table(reason), "{value:#x}");
+    }
 }
 
 #[test]

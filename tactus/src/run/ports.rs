@@ -82,16 +82,16 @@ impl Ports {
             let kept = match known {
                 Some((_, kept)) => kept.clone(),
                 None => {
-                    let region = image.memories[port.switch];
-                    if region.spread != 0 || (region.size as usize) < SIZE {
+                    let memory = image.memories[port.switch];
+                    if memory.spread != 0 || (memory.size as usize) < SIZE {
                         return Err(miette!(
-                            help = "take `cache_colours` from it, or give it 4 MiB",
+                            help = "take `cache_colours` and `onchip_memory` from it, or give it 4 MiB",
                             "--pcap {}: the memory of the switch, {}, is not in one piece, or too small to record",
                             port.vm,
                             image.vms[port.switch]
                         ));
                     }
-                    let kept = Kept::new(region.host, SIZE);
+                    let kept = Kept::new(memory.host_at(0), SIZE);
                     all.push((port.switch, kept.clone()));
                     kept
                 }

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use miette::miette;
 use rustc_demangle::demangle;
-use tactus_abi::blob::Region;
+use tactus_abi::blob::onchip::Memory;
 use tactus_abi::blob::warm::WARM_LINES;
 use tactus_board::timing::Wake;
 
@@ -56,7 +56,7 @@ struct Subject {
     /// The image of its VM, and the file's bytes.
     image: GuestImage,
     file: Vec<u8>,
-    memory: Region,
+    memory: Memory,
 }
 
 impl Subject {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use tactus_abi::blob::Region;
+use tactus_abi::blob::onchip::Memory;
 use tactus_abi::blob::warm::WARM_LINES;
 use tactus_board::timing::Wake;
 
@@ -40,17 +40,14 @@ impl Line {
 }
 
 /// The guest-physical address of the byte of a VM's memory at a physical one.
-fn guest_address(memory: &Region, physical: u64) -> Option<u64> {
-    let distance = physical.checked_sub(memory.host)?;
-    let within = distance & ((1 << memory.run) - 1);
-    let offset = within + ((distance - within) >> memory.spread);
-    let is_own = offset < memory.size && memory.host_at(offset) == physical;
-    is_own.then(|| memory.guest + offset)
+fn guest_address(memory: &Memory, physical: u64) -> Option<u64> {
+    let offset = memory.offset_of(physical)?;
+    Some(memory.guest + offset)
 }
 
 /// The lines of the VM's memory that most wakes use, and of these the ones that are used first: at most
 /// [`WARM_LINES`]. The ranges are in the order in which they are used.
-pub fn ranges(wakes: &[Wake], memory: &Region, line: u64) -> Vec<Range> {
+pub fn ranges(wakes: &[Wake], memory: &Memory, line: u64) -> Vec<Range> {
     let mut lines = BTreeMap::<u64, Line>::new();
     for wake in wakes {
         let own = wake.lines.iter();
@@ -92,13 +89,17 @@ pub fn ranges(wakes: &[Wake], memory: &Region, line: u64) -> Vec<Range> {
 
 #[cfg(test)]
 mod tests {
-    use tactus_abi::blob::region;
+    use tactus_abi::blob::{Region, onchip, region};
     use tactus_board::timing::Use;
 
     use super::*;
 
     /// 64 KiB of memory; with a spread, in runs of 4 KiB of which every second is another VM's.
-    fn memory(spread: u8) -> Region {
+    fn memory(spread: u8) -> Memory {
+        Memory::new(&whole(spread), None)
+    }
+
+    fn whole(spread: u8) -> Region {
         Region {
             guest: 0x8000_0000,
             host: 0x9000_0000,
@@ -178,5 +179,24 @@ mod tests {
         }
         assert_eq!(guest_address(&memory, 0x9000_1000), None);
         assert_eq!(guest_address(&memory, 0x9002_0000), None);
+    }
+
+    #[test]
+    fn addresses_of_on_chip_memory_are_the_guests() {
+        let part = Region {
+            host: 0x801_f000,
+            size: 0x2000,
+            flags: onchip::MEMORY,
+            ..whole(0)
+        };
+        let memory = Memory::new(&whole(0), Some(&part));
+        for offset in [0, 0x1fe0, 0x2000, 0xffe0] {
+            let guest = guest_address(&memory, memory.host_at(offset));
+            assert_eq!(guest, Some(0x8000_0000 + offset));
+        }
+        assert_eq!(memory.host_at(0x1fe0), 0x802_0fe0);
+        // Its place in main memory is not the VM's, nor is what follows on the chip.
+        assert_eq!(guest_address(&memory, 0x9000_1fe0), None);
+        assert_eq!(guest_address(&memory, 0x802_1000), None);
     }
 }

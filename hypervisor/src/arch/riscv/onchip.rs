@@ -26,12 +26,22 @@ unsafe extern "C" {
     static __onchip_rest: u8;
 }
 
-/// Bytes of the on-chip memory that the program is linked for.
-const SIZE: u64 = 256 << 10;
-
-/// What text and constants leave of the on-chip memory: its first address, and how many bytes.
-pub fn rest() -> (u64, u64) {
+/// What text and constants leave of the on-chip memory, of which there are `size` bytes: its first address, and its
+/// end.
+pub fn rest(size: u64) -> (u64, u64) {
     let (begin, rest) = (&raw const __onchip_begin, &raw const __onchip_rest);
-    let (begin, rest) = (begin as u64, rest as u64);
-    (rest, (begin + SIZE).saturating_sub(rest))
+    (rest as u64, begin as u64 + size)
 }
+
+/// Gives the program's file a symbol whose value is a number, for the tool.
+macro_rules! tell {
+    ($symbol:literal, $number:expr) => {
+        core::arch::global_asm!(
+            concat!(".global ", $symbol),
+            concat!(".set ", $symbol, ", {number}"),
+            number = const $number,
+        );
+    };
+}
+
+pub(crate) use tell;
