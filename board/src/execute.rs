@@ -44,30 +44,6 @@ fn stop_behind(hart: &mut Hart, op: *const Op) -> *const Block {
     ptr::null()
 }
 
-/// The same because the budget is used up. Only where the hart has to see to something is that done in this turn.
-#[cold]
-fn pause_behind(hart: &mut Hart, machine: &Machine, op: *const Op) -> *const Block {
-    hart.leave_to_resume(op);
-    hart.attention |= machine.needs_attention(hart);
-    ptr::null()
-}
-
-/// Charges for a load or store that is carried out, and goes on if that leaves some of the budget.
-#[inline(never)]
-unsafe fn charge(
-    hart: &mut Hart,
-    machine: &mut Machine,
-    op: *const Op,
-    host: *mut u8,
-    write: bool,
-) -> *const Block {
-    if machine.charge_data(hart, op, host, write) {
-        return pause_behind(hart, machine, op);
-    }
-    // Safety: the caller's.
-    unsafe { next(hart, machine, op) }
-}
-
 /// Raises an exception at `op`, or lets the hart stand before it when a device has postponed its access.
 #[cold]
 fn raise(hart: &mut Hart, machine: &mut Machine, op: *const Op, trap: Trap) -> *const Block {

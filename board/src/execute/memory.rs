@@ -3,7 +3,7 @@
 //! What a host pointer is known for is done right here; all else goes through [`Machine::load`] and
 //! [`Machine::store`]: walks, devices, misaligned accesses, pages with code.
 
-use super::{charge, next, raise, stop_behind};
+use super::{next, raise, stop_behind};
 use crate::code::Block;
 use crate::hart::{FloatState, Hart};
 use crate::machine::Machine;
@@ -35,8 +35,8 @@ macro_rules! loads {
                 } else {
                     hart.set((*op).rd, host.cast::<$type>().read() as u64);
                 }
-                if V::TIMED && !machine.is_free(hart, host, false) {
-                    return charge(hart, machine, op, host, false);
+                if V::TIMED && machine.charge_data(hart, op, host, false) {
+                    return stop_behind(hart, op);
                 }
                 next(hart, machine, op)
             }
@@ -86,14 +86,8 @@ macro_rules! stores {
                 } else {
                     host.cast::<$type>().write(value);
                 }
-                if V::WEAK && hart.attention {
-                    if V::TIMED {
-                        machine.charge_data(hart, op, host, true);
-                    }
+                if V::TIMED && machine.charge_data(hart, op, host, true) || V::WEAK && hart.attention {
                     return stop_behind(hart, op);
-                }
-                if V::TIMED && !machine.is_free(hart, host, true) {
-                    return charge(hart, machine, op, host, true);
                 }
                 next(hart, machine, op)
             }
@@ -125,69 +119,51 @@ stores! {
 /// Boxes a single in a NaN (I 12.2).
 const BOX: u64 = 0xffff_ffff_0000_0000;
 
-/// A load of `SIZE` bytes into a floating-point register.
+/// Raises the exception of a floating-point instruction while those are off, or notes that a register changes.
+/// Null when all is well.
 #[inline(always)]
 unsafe fn float_load<V: Variant, const SIZE: u8>(
     hart: &mut Hart,
     machine: &mut Machine,
     op: *const Op,
 ) -> *const Block {
-    // Safety: the caller's; the pointer is to memory that the access may read.
+    // Safety: the caller's.
     unsafe {
         if hart.float == FloatState::Off {
             return raise_illegal(hart, machine, op);
         }
         let address = address(hart, op);
-        let Some(host) = hart.loads.find(address, u64::from(SIZE), hart.load_tag) else {
-            return float_load_slow::<V, SIZE>(hart, machine, op);
-        };
         hart.accesses::<V>((*op).rs1, 0);
-        let value = if V::WEAK {
-            machine.load_weakly(hart, machine.physical(host), SIZE)
-        } else if SIZE == 4 {
-            u64::from(host.cast::<u32>().read())
-        } else {
-            host.cast::<u64>().read()
+        let value = match hart.loads.find(address, u64::from(SIZE), hart.load_tag) {
+            Some(host) => {
+                let value = if V::WEAK {
+                    machine.load_weakly(hart, machine.physical(host), SIZE)
+                } else if SIZE == 4 {
+                    u64::from(host.cast::<u32>().read())
+                } else {
+                    host.cast::<u64>().read()
+                };
+                if V::TIMED && machine.charge_data(hart, op, host, false) {
+                    hart.attention = true;
+                }
+                value
+            }
+            None => match machine.load::<V>(hart, op, address, SIZE) {
+                Ok(value) => value,
+                Err(trap) => return raise(hart, machine, op, trap),
+            },
         };
-        set_float::<V, SIZE>(hart, op, value);
-        if V::TIMED && !machine.is_free(hart, host, false) {
-            return charge(hart, machine, op, host, false);
+        if V::WEAK {
+            hart.dependencies.float = hart.dependencies.float.max(hart.dependencies.access);
         }
-        next(hart, machine, op)
-    }
-}
-
-#[cold]
-unsafe fn float_load_slow<V: Variant, const SIZE: u8>(
-    hart: &mut Hart,
-    machine: &mut Machine,
-    op: *const Op,
-) -> *const Block {
-    // Safety: the caller's.
-    unsafe {
-        hart.accesses::<V>((*op).rs1, 0);
-        match machine.load::<V>(hart, op, address(hart, op), SIZE) {
-            Ok(value) => set_float::<V, SIZE>(hart, op, value),
-            Err(trap) => return raise(hart, machine, op, trap),
-        }
+        hart.dirty_float();
+        hart.f[(*op).rd as usize % 32] = if SIZE == 4 { value | BOX } else { value };
         if hart.attention {
             stop_behind(hart, op)
         } else {
             next(hart, machine, op)
         }
     }
-}
-
-/// Sets the destination of a load of `SIZE` bytes.
-#[inline(always)]
-unsafe fn set_float<V: Variant, const SIZE: u8>(hart: &mut Hart, op: *const Op, value: u64) {
-    if V::WEAK {
-        hart.dependencies.float = hart.dependencies.float.max(hart.dependencies.access);
-    }
-    hart.dirty_float();
-    // Safety: the caller's op.
-    let rd = unsafe { (*op).rd };
-    hart.f[rd as usize % 32] = if SIZE == 4 { value | BOX } else { value };
 }
 
 pub(super) unsafe fn flw<V: Variant>(
@@ -208,74 +184,55 @@ pub(super) unsafe fn fld<V: Variant>(
     unsafe { float_load::<V, 8>(hart, machine, op) }
 }
 
-/// A store of `SIZE` bytes of a floating-point register.
 #[inline(always)]
 unsafe fn float_store<V: Variant, const SIZE: u8>(
     hart: &mut Hart,
     machine: &mut Machine,
     op: *const Op,
 ) -> *const Block {
-    // Safety: the caller's; the pointer is to memory that the access may write.
+    // Safety: the caller's.
     unsafe {
         if hart.float == FloatState::Off {
             return raise_illegal(hart, machine, op);
         }
-        let (address, tag) = (address(hart, op), hart.tag_of_stores::<V>());
-        let Some(host) = hart.stores.find(address, u64::from(SIZE), tag) else {
-            return float_store_slow::<V, SIZE>(hart, machine, op);
-        };
+        let address = address(hart, op);
         let value = hart.f[(*op).rs2 as usize % 32];
         if V::WEAK {
-            stores_float::<V>(hart, op);
-            machine.store_weakly(hart, machine.physical(host), value, SIZE);
-            if hart.attention {
-                if V::TIMED {
-                    machine.charge_data(hart, op, host, true);
+            hart.accesses::<V>((*op).rs1, 0);
+            hart.dependencies.access = hart.dependencies.access.max(hart.dependencies.float);
+        }
+        match hart
+            .stores
+            .find(address, u64::from(SIZE), hart.tag_of_stores::<V>())
+        {
+            Some(host) => {
+                if V::WEAK {
+                    machine.store_weakly(hart, machine.physical(host), value, SIZE);
+                } else if SIZE == 4 {
+                    host.cast::<u32>().write(value as u32);
+                } else {
+                    host.cast::<u64>().write(value);
                 }
-                return stop_behind(hart, op);
+                if V::TIMED && machine.charge_data(hart, op, host, true) {
+                    hart.attention = true;
+                }
             }
-        } else if SIZE == 4 {
-            host.cast::<u32>().write(value as u32);
+            None => {
+                let value = if SIZE == 4 {
+                    u64::from(value as u32)
+                } else {
+                    value
+                };
+                if let Err(trap) = machine.store::<V>(hart, op, address, SIZE, value) {
+                    return raise(hart, machine, op, trap);
+                }
+            }
+        }
+        if hart.attention {
+            stop_behind(hart, op)
         } else {
-            host.cast::<u64>().write(value);
+            next(hart, machine, op)
         }
-        if V::TIMED && !machine.is_free(hart, host, true) {
-            return charge(hart, machine, op, host, true);
-        }
-        next(hart, machine, op)
-    }
-}
-
-#[cold]
-unsafe fn float_store_slow<V: Variant, const SIZE: u8>(
-    hart: &mut Hart,
-    machine: &mut Machine,
-    op: *const Op,
-) -> *const Block {
-    // Safety: the caller's.
-    unsafe {
-        stores_float::<V>(hart, op);
-        let value = hart.f[(*op).rs2 as usize % 32];
-        let value = if SIZE == 4 {
-            u64::from(value as u32)
-        } else {
-            value
-        };
-        match machine.store::<V>(hart, op, address(hart, op), SIZE, value) {
-            Ok(()) if hart.attention => stop_behind(hart, op),
-            Ok(()) => next(hart, machine, op),
-            Err(trap) => raise(hart, machine, op, trap),
-        }
-    }
-}
-
-/// Notes what a store of a floating-point register depends on.
-#[inline(always)]
-unsafe fn stores_float<V: Variant>(hart: &mut Hart, op: *const Op) {
-    if V::WEAK {
-        // Safety: the caller's op.
-        hart.accesses::<V>(unsafe { (*op).rs1 }, 0);
-        hart.dependencies.access = hart.dependencies.access.max(hart.dependencies.float);
     }
 }
 

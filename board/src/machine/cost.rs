@@ -32,7 +32,6 @@ impl Machine {
         draft.lines = self
             .timing
             .fetch_lines(draft.physical, 2 * u64::from(draft.halfwords));
-        draft.only_line = self.timing.only_line(draft.physical, draft.lines);
     }
 
     /// Takes stall cycles off the hart's budget. Whether it can't finish its block with what is left.
@@ -42,12 +41,9 @@ impl Machine {
         hart.budget <= 0
     }
 
-    /// Charges for fetching a block, while there is budget. Whether it is used up.
+    /// Charges for fetching a block. Whether the budget is used up.
     #[inline(always)]
     pub(crate) fn charge_fetch(&mut self, hart: &mut Hart, block: &Block) -> bool {
-        if self.timing.is_fetched(hart.index, block.only_line) {
-            return false;
-        }
         if self.timing.is_observed() {
             self.follow_block(hart, block);
         }
@@ -71,15 +67,8 @@ impl Machine {
         self.timing.enter_block(hart.index, entered);
     }
 
-    /// Whether a load or store in memory costs nothing, which is noted then. What is not known to cost nothing is to be
-    /// [charged](Self::charge_data).
-    #[inline(always)]
-    pub(crate) fn is_free(&mut self, hart: &Hart, host: *mut u8, write: bool) -> bool {
-        let (physical, since) = (self.physical(host), hart.block_begin());
-        self.timing.is_free(hart.index, physical, write, since)
-    }
-
     /// Charges for a load or store in memory. Whether the block has to end behind it.
+    #[inline(always)]
     pub(crate) fn charge_data(
         &mut self,
         hart: &mut Hart,
