@@ -211,8 +211,8 @@ pub struct Code {
     arena: Bump,
     main: Place,
     onchip: Place,
-    /// By the number of a page of memory: 1 + the place among `with_code`; 0: no code. Most are 0, which takes no memory
-    /// of the host, and no time where boards are copied.
+    /// By the number of a page of memory: 1 + the place among `with_code`; 0: no code. Most are 0, which takes no
+    /// memory of the host, and no time where boards are copied.
     pages: Vec<u32>,
     with_code: Vec<CodePage>,
     /// Changes whenever blocks are dropped: pointers to blocks from before are void.

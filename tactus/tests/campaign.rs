@@ -226,11 +226,11 @@ fn no_request_is_lost_when_the_vm_that_has_the_disk_crashes() {
     let system = read("systems/served-journal.toml");
     let faulty = system.replace(image, &format!("{image}\nbootargs = \"faults=80\""));
     assert_ne!(faulty, system);
-    for (runs, system, window) in [("150", system, "9ms"), ("40", faulty, "35ms")] {
+    for (runs, system, window) in [("150", system, "7600us"), ("40", faulty, "35ms")] {
         fs::write(folder.path().join("system.toml"), system).expect("it can be written");
         let here = campaign
             .replace("../systems/served-journal.toml", "system.toml")
-            .replace("for = \"9ms\"", &format!("for = \"{window}\""))
+            .replace("for = \"7600us\"", &format!("for = \"{window}\""))
             .replace("after = \"25ms\"", "after = \"100ms\"");
         assert!(here.contains("\"system.toml\"") && here.contains(window));
         assert!(here.contains("100ms"));
