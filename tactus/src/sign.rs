@@ -166,7 +166,7 @@ mod tests {
                    -----END PRIVATE KEY-----\n";
         fs::write(&file, pem).expect("it can be written");
         let key = read_key(&file).expect("it is a key");
-        assert_eq!(public(&key), "Gb9ECWmEZf1FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=");
+        assert_eq!(public(&key), "Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=");
         fs::write(&file, pem.replace("VwBCIE", "VwBCIF")).expect("it can be written");
         let reason = read_key(&file).expect_err("it is none");
         assert!(reason.contains("is no private key of Ed25519"), "{reason}");
