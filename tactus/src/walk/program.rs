@@ -7,9 +7,10 @@ use rustc_demangle::demangle;
 use tactus_board::decode::{Instruction, Operation, decode, length};
 
 /// The crate's name in other builds of the hypervisor.
-const BUILDS: [&str; 5] = [
+const BUILDS: [&str; 6] = [
     "tactus_hypervisor_base::",
     "tactus_hypervisor_forwarding::",
+    "tactus_hypervisor_forwarding_pci::",
     "tactus_hypervisor_management::",
     "tactus_hypervisor_onchip::",
     "tactus_hypervisor_pci::",
