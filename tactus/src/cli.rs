@@ -438,6 +438,12 @@ impl ConsoleSocket {
 }
 
 impl RunArguments {
+    /// The option by which programs drive a VM's console, if one is given.
+    pub fn programs(&self) -> Option<&'static str> {
+        let socket = self.console_socket.as_ref().map(|_| "--console-socket");
+        socket.or(self.page.map(|_| "--page"))
+    }
+
     /// How much is shown while it runs.
     pub fn shown(&self) -> Shown {
         match (self.json, self.verbose) {

@@ -54,7 +54,7 @@ impl Onchip {
         Some(start)
     }
 
-    /// Whether so many bytes, which are no object, leave what is kept for objects.
+    /// Whether `bytes` that are no object can be taken, and what is kept for objects still be there.
     pub fn spares(&self, bytes: u64) -> bool {
         let left = self
             .end

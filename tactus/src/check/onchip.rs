@@ -182,7 +182,6 @@ pub(super) fn place(judge: &mut Judge<'_>, platform: &Platform, plan: &mut Plan)
     let there = platform.profile.onchip.as_ref()?.extent();
     let shares = Shares::of(plan)?;
     let room = shares.for_vms();
-    let mut end = there.end;
     let mut taken = 0u64;
     for (vm, planned) in config.vms.iter().zip(&mut plan.vms) {
         let Some(part) = &vm.onchip_memory else {
@@ -216,8 +215,7 @@ pub(super) fn place(judge: &mut Judge<'_>, platform: &Platform, plan: &mut Plan)
             too_small(judge, plan, (vm, part), before, &shares);
             return None;
         }
-        end -= size;
-        let host = Extent::new(end, size);
+        let host = Extent::new(there.end - taken, size);
         planned.onchip = Some(OnchipPart { guest, host });
     }
     Some(())

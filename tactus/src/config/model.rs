@@ -257,7 +257,7 @@ pub struct Vm {
 
 impl Vm {
     /// One of which the description says nothing, at that place.
-    pub(crate) const fn empty(span: Span) -> Self {
+    pub(super) const fn empty(span: Span) -> Self {
         Self {
             span,
             name: None,
@@ -360,7 +360,7 @@ pub struct Vcpu {
 
 impl Vcpu {
     /// One of which the description says nothing, at that place.
-    pub(crate) const fn empty(span: Span) -> Self {
+    pub(super) const fn empty(span: Span) -> Self {
         Self {
             span,
             class: None,

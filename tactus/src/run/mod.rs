@@ -292,7 +292,7 @@ fn run(arguments: &RunArguments) -> miette::Result<u8> {
     let mut ports = Ok(Ports::default());
     let tell = |config: &mut Config| {
         if waiting_page.is_some() {
-            manager = page::manager(config);
+            manager = config.page_manager();
         }
         ports = Ports::of(&arguments.pcap, config);
     };
@@ -462,12 +462,8 @@ fn offer(socket: &ConsoleSocket, plan: &Plan) -> miette::Result<Offer> {
 
 /// Whether programs at a socket, if there are any, drive the consoles alone.
 fn drives_alone(arguments: &RunArguments) -> miette::Result<()> {
-    let socket = arguments.console_socket.as_ref();
-    let socket = socket.map(|_| "--console-socket");
-    let page = arguments.page.map(|_| "--page");
-    let script = arguments.script.given().is_some();
-    match socket.or(page) {
-        Some(option) if script => Err(miette!(
+    match arguments.programs() {
+        Some(option) if arguments.script.given().is_some() => Err(miette!(
             help = "leave out one of the two",
             "a script drives the consoles, and programs of {option} would"
         )),

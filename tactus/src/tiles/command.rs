@@ -24,10 +24,7 @@ pub(crate) fn run(arguments: &RunArguments, checked: &Tiles) -> miette::Result<u
     let other = wanted.given().filter(|option| !own.contains(option));
     let console = arguments.console.as_ref().map(|_| "--console");
     let script = arguments.script.given();
-    let socket = arguments.console_socket.as_ref();
-    let socket = socket.map(|_| "--console-socket");
-    let page = arguments.page.map(|_| "--page");
-    let other = other.or(console).or(socket).or(page).or(script);
+    let other = other.or(console).or(arguments.programs()).or(script);
     if let Some(option) = other {
         return Err(miette!(
             help = "leave it out",
