@@ -2,6 +2,8 @@
 //!
 //! The first header counts, if it and its entries are whole; else the one at the disk's end.
 
+use crc32fast::Hasher;
+
 use crate::disk::{Failed, SECTOR};
 
 /// Sectors of a disk.
@@ -77,28 +79,6 @@ fn double(sector: &[u8], at: usize) -> u64 {
     u64::from(word(sector, at)) | u64::from(word(sector, at + 4)) << 32
 }
 
-/// The cyclic redundancy check of IEEE 802.3, of pieces.
-#[derive(Clone, Copy)]
-struct Crc(u32);
-
-impl Crc {
-    const NEW: Self = Self(u32::MAX);
-
-    fn add(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 ^= u32::from(*byte);
-            for _ in 0..8 {
-                let low = self.0 & 1;
-                self.0 = self.0 >> 1 ^ (0xedb8_8320 & 0_u32.wrapping_sub(low));
-            }
-        }
-    }
-
-    const fn end(self) -> u32 {
-        !self.0
-    }
-}
-
 /// A header that is in order.
 struct Header {
     usable: core::ops::RangeInclusive<u64>,
@@ -114,17 +94,17 @@ impl Header {
         if !sector.starts_with(b"EFI PART") || !(HEADER..=SECTOR).contains(&size) {
             return None;
         }
-        let mut check = Crc::NEW;
-        check.add(&sector[..16]);
-        check.add(&[0; 4]);
-        check.add(&sector[20..size]);
+        let mut check = Hasher::new();
+        check.update(&sector[..16]);
+        check.update(&[0; 4]);
+        check.update(&sector[20..size]);
         let own = Self {
             usable: double(sector, 40)..=double(sector, 48),
             entries_at: double(sector, 72),
             entries: word(sector, 80),
             entries_check: word(sector, 88),
         };
-        let is_sound = check.end() == word(sector, 16)
+        let is_sound = check.finalize() == word(sector, 16)
             && double(sector, 24) == at
             && word(sector, 84) as usize == ENTRY
             && (1..=ENTRIES_MAX).contains(&own.entries)
@@ -158,14 +138,14 @@ pub fn partition(
         let Some(header) = Header::of(&sector, at, sectors) else {
             continue;
         };
-        let mut check = Crc::NEW;
+        let mut check = Hasher::new();
         let mut entry = None;
         let mut left = header.entries as usize * ENTRY;
         let wanted = u64::from(number.saturating_sub(1)) * ENTRY as u64;
         for index in 0..header.sectors() {
             read(header.entries_at + index, &mut sector)?;
             let bytes = left.min(SECTOR);
-            check.add(&sector[..bytes]);
+            check.update(&sector[..bytes]);
             left -= bytes;
             if (1..=header.entries).contains(&number) && wanted / SECTOR as u64 == index {
                 let at = (wanted % SECTOR as u64) as usize;
@@ -174,7 +154,7 @@ pub fn partition(
                 entry = Some(own);
             }
         }
-        if check.end() != header.entries_check {
+        if check.finalize() != header.entries_check {
             continue;
         }
         // An entry whose type is zero is unused.

@@ -1,5 +1,6 @@
 //! Memory that a device shares with its driver.
 
+use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU16, Ordering};
 
 /// An access to what the device does not have.
@@ -94,6 +95,33 @@ impl Window {
         } else {
             Err(Outside)
         }
+    }
+}
+
+/// Memory of this program that windows alone access, at the beginning of a page; zeroes at first.
+#[derive(Debug)]
+#[repr(C, align(4096))]
+pub struct WindowMemory<const BYTES: usize>(UnsafeCell<[u8; BYTES]>);
+
+// SAFETY: it is used by windows, whose accesses are volatile.
+unsafe impl<const BYTES: usize> Sync for WindowMemory<BYTES> {}
+
+impl<const BYTES: usize> WindowMemory<BYTES> {
+    /// Zeroes.
+    #[expect(clippy::new_without_default, reason = "it is for a static")]
+    pub const fn new() -> Self {
+        Self(UnsafeCell::new([0; BYTES]))
+    }
+
+    /// The address of its first byte.
+    pub fn address(&self) -> u64 {
+        self.0.get() as u64
+    }
+
+    /// All of it, by addresses from `there` on.
+    pub fn window(&'static self, there: u64) -> Window {
+        // SAFETY: it is there for ever, aligned, and accessed by windows only.
+        unsafe { Window::new(self.0.get() as usize, BYTES, there) }
     }
 }
 

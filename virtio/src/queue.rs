@@ -13,13 +13,13 @@ pub const SIZE_MAX: u16 = 256;
 pub const CHAIN_MAX: usize = 16;
 
 /// Bytes of a descriptor (section 2.7.5), and of an entry of the used ring (section 2.7.8).
-const DESCRIPTOR: u64 = 16;
-const USED: u64 = 8;
+pub(crate) const DESCRIPTOR: u64 = 16;
+pub(crate) const USED: u64 = 8;
 /// Flags of a descriptor.
-const NEXT: u16 = 1;
-const WRITE: u16 = 2;
+pub(crate) const NEXT: u16 = 1;
+pub(crate) const WRITE: u16 = 2;
 /// A flag of the available ring: the driver wants no interrupt (section 2.7.6).
-const NO_INTERRUPT: u16 = 1;
+pub(crate) const NO_INTERRUPT: u16 = 1;
 
 /// What is wrong with a queue. The driver is at fault: the device needs to be reset (section 2.1.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

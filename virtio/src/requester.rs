@@ -5,14 +5,7 @@
 //! access is outside of the queue.
 
 use crate::memory::{Memory, Outside};
-use crate::queue::Buffer;
-
-/// Flags of a descriptor (section 2.7.5).
-const NEXT: u16 = 1;
-const WRITE: u16 = 2;
-/// Bytes of a descriptor, and of an entry of the used ring.
-const DESCRIPTOR: u64 = 16;
-const USED: u64 = 8;
+use crate::queue::{Buffer, DESCRIPTOR, NEXT, NO_INTERRUPT, USED, WRITE};
 
 /// The parts of a queue in memory: descriptors, available ring, used ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +71,7 @@ impl<M: Memory> Requester<M> {
     ///
     /// None: the ring was all there ([`Requester::new`]).
     pub fn want_no_interrupts(&self) -> Result<(), Outside> {
-        self.memory.store_index(self.parts.available, 1)
+        self.memory.store_index(self.parts.available, NO_INTERRUPT)
     }
 
     /// Its parts.

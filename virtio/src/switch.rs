@@ -27,11 +27,11 @@ const LEARNT_MAX: usize = 4;
 const TABLE: usize = PORTS * (1 + LEARNT_MAX);
 
 /// The shortest frame: two addresses and a type.
-pub(crate) const FRAME_MIN: usize = 14;
+const FRAME_MIN: usize = 14;
 /// The type of frames with a VLAN's tag (IEEE 802.1Q), which ports neither send nor receive.
-pub(crate) const TAGGED: [u8; 2] = [0x81, 0x00];
+const TAGGED: [u8; 2] = [0x81, 0x00];
 /// Bytes of the header in front of a frame (virtio 1.2, section 5.1.6), all zero but for the number of buffers.
-const HEADER: usize = 12;
+pub(crate) const HEADER: usize = 12;
 /// `VIRTIO_NET_F_MAC` (section 5.1.3).
 const FEATURE_MAC: u64 = 1 << 5;
 /// The queues of a port (section 5.1.2).
@@ -43,6 +43,18 @@ pub type Address = [u8; 6];
 /// Whether an address is for many.
 pub(crate) const fn is_group(address: &Address) -> bool {
     address[0] & 1 != 0
+}
+
+/// The addresses that a frame is for, and from. `None`: it is too short or too long, tagged, or from an address for
+/// many.
+#[inline]
+pub(crate) fn addresses(frame: &[u8]) -> Option<(&Address, &Address)> {
+    let (to, rest) = frame.split_first_chunk()?;
+    let (from, rest) = rest.split_first_chunk()?;
+    let is_sound = (FRAME_MIN..=FRAME_MAX).contains(&frame.len())
+        && !rest.starts_with(&TAGGED)
+        && !is_group(from);
+    is_sound.then_some((to, from))
 }
 
 /// How much of something there may be in a time: it fills up at a rate, to a burst.
@@ -306,16 +318,9 @@ impl Switch {
 
     fn forward(&mut self, number: usize, frame: &[u8]) -> bool {
         let now = self.now;
-        let (Some((to, rest)), true) = (frame.split_first_chunk::<6>(), frame.len() <= FRAME_MAX)
-        else {
+        let Some((to, from)) = addresses(frame) else {
             return false;
         };
-        let Some((from, rest)) = rest.split_first_chunk::<6>() else {
-            return false;
-        };
-        if frame.len() < FRAME_MIN || rest.starts_with(&TAGGED) || is_group(from) {
-            return false;
-        }
         let Some(Some(port)) = self.ports.get_mut(number) else {
             return false;
         };

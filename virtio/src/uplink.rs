@@ -13,7 +13,7 @@ use crate::memory::{Memory, Outside, Window};
 use crate::passed::Bell;
 use crate::queue::Buffer;
 use crate::requester::{Parts, Requester, UsedRing};
-use crate::switch::{Address, Bucket, Counters, FRAME_MAX, FRAME_MIN, PORTS, TAGGED, is_group};
+use crate::switch::{Address, Bucket, Counters, FRAME_MAX, HEADER, PORTS, addresses, is_group};
 
 /// Entries of each of the card's queues: one frame each.
 pub const ENTRIES: u16 = 32;
@@ -22,8 +22,7 @@ pub const RECEIVE: u16 = 0;
 /// ... of frames that are sent.
 pub const TRANSMIT: u16 = 1;
 
-/// Bytes of the header in front of a frame (section 5.1.6), and of both.
-const HEADER: usize = 12;
+/// Bytes of a frame with the header in front of it.
 const BUFFER: u64 = (HEADER + FRAME_MAX).next_multiple_of(64) as u64;
 /// Where a side's buffers are, behind its queue.
 const FIRST_BUFFER: u64 = Parts::bytes(ENTRIES).next_multiple_of(64);
@@ -328,16 +327,12 @@ impl Receiver {
 
     /// The ports that a frame is for, as bits. `None`: it is not in order, or beyond a rate.
     fn targets_of(&mut self, frame: &[u8], now: u64) -> Option<u32> {
-        let (to, rest) = frame.split_first_chunk::<6>()?;
-        let (from, rest) = rest.split_first_chunk::<6>()?;
+        let (to, from) = addresses(frame)?;
         let has_address = |address: &Address| {
             let mut targets = self.targets.iter().flatten();
             targets.any(|target| target.address == *address)
         };
-        if frame.len() < FRAME_MIN
-            || rest.starts_with(&TAGGED)
-            || is_group(from)
-            || has_address(from)
+        if has_address(from)
             || !self.settings.bytes.take(frame.len() as u64, now)
             || is_group(to) && !self.settings.group_frames.take(1, now)
         {

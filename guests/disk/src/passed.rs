@@ -1,18 +1,18 @@
 //! Devices before parts of a disk that this VM has, a virtio PCI function.
 
-use core::cell::{OnceCell, RefCell, UnsafeCell};
+use core::cell::{OnceCell, RefCell};
 use core::sync::atomic::AtomicU64;
 use core::time::Duration;
 
 use tactus_guest::call::{Message, Stack};
 use tactus_guest::channel::Channel;
 use tactus_guest::{devicetree, emulation, record, time, trap};
-use tactus_guest_virtio_service::Devices;
 use tactus_guest_virtio_service::function::{Function, QueueBell};
+use tactus_guest_virtio_service::{Devices, ring};
 use tactus_virtio::disk::Failed;
 use tactus_virtio::function::Lack;
 use tactus_virtio::gpt::{self, Part};
-use tactus_virtio::memory::{Memory, Window};
+use tactus_virtio::memory::{Memory, Window, WindowMemory};
 use tactus_virtio::mmio::{Device, Served};
 use tactus_virtio::passed::{ENTRIES, FEATURES, Limits, MEMORY, Passed, SLOTS, Shared};
 use tactus_virtio::queue::{Fault, Queue};
@@ -44,13 +44,7 @@ const BLOCK: u32 = 2;
 type Disk = Shared<Window, QueueBell>;
 
 /// Memory that the disk accesses.
-#[repr(C, align(4096))]
-struct Dma(UnsafeCell<[u64; MEMORY / 8]>);
-
-// SAFETY: it is used by one window and its copies, whose accesses are volatile.
-unsafe impl Sync for Dma {}
-
-static DMA: Dma = Dma(UnsafeCell::new([0; MEMORY / 8]));
+static DMA: WindowMemory<MEMORY> = WindowMemory::new();
 
 /// The disk, which `run` makes before calls begin.
 struct Service(OnceCell<RefCell<Disk>>);
@@ -122,12 +116,7 @@ pub fn run(function: Function) -> ! {
     function.enable_interrupt();
     loop {
         function.take_interrupt();
-        let done = completions.take();
-        for channel in (0..SLOTS).filter(|number| done >> number & 1 != 0) {
-            if let Some(channel) = Channel::find(channel) {
-                channel.ring();
-            }
-        }
+        ring(completions.take());
         trap::wait_for_interrupt();
     }
 }
@@ -140,16 +129,16 @@ fn registers(channel: Channel, buffers: usize) -> Option<&'static [AtomicU64]> {
 fn begin(function: &Function) -> Result<Disk, Lack> {
     let registers = function.registers();
     let features = registers.begin(FEATURES)?;
-    let first = DMA.0.get() as usize;
-    // SAFETY: it is there for ever, and used by this window and its copies alone. The function has this VM's addresses.
-    let memory = unsafe { Window::new(first, MEMORY, first as u64) };
-    let queue = Requester::new(memory, first as u64, ENTRIES).map_err(|_| Lack::Queue)?;
+    // The function has this VM's addresses.
+    let first = DMA.address();
+    let memory = DMA.window(first);
+    let queue = Requester::new(memory, first, ENTRIES).map_err(|_| Lack::Queue)?;
     let address = registers.set_queue(0, ENTRIES, queue.parts())?;
     registers.go();
     let limits = Limits::of(features, |offset| registers.configuration(offset));
     let limits = limits.ok_or(Lack::Structure)?;
     let bell = function.bell(0, address);
-    Ok(Shared::new(memory, first as u64, queue, bell, limits))
+    Ok(Shared::new(memory, first, queue, bell, limits))
 }
 
 /// The part of each device, by the boot arguments.

@@ -10,6 +10,7 @@
 #![cfg(target_arch = "riscv64")]
 
 mod phy;
+pub mod ping;
 
 use core::time::Duration;
 

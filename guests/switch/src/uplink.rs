@@ -1,12 +1,12 @@
 //! The uplink: a network card that this VM has, a virtio PCI function.
 
-use core::cell::{OnceCell, UnsafeCell};
+use core::cell::OnceCell;
 
-use tactus_guest::channel::Channel;
 use tactus_guest::{devicetree, record, time, trap};
 use tactus_guest_virtio_service::function::{Function, QueueBell};
+use tactus_guest_virtio_service::ring;
 use tactus_virtio::function::Lack;
-use tactus_virtio::memory::Window;
+use tactus_virtio::memory::WindowMemory;
 use tactus_virtio::switch::{Bucket, PORTS, PortSettings, Switch};
 use tactus_virtio::uplink::{
     self, ENTRIES, INBOX, Inbox, MEMORY, RECEIVE, Receiver, Sender, Settings, TRANSMIT, Target,
@@ -18,14 +18,8 @@ use crate::GROUP_FRAMES;
 const NETWORK: u32 = 1;
 
 /// Memory that the card accesses, and that of the inboxes.
-#[repr(C, align(4096))]
-struct Memory<const BYTES: usize>(UnsafeCell<[u8; BYTES]>);
-
-// SAFETY: it is used by windows, whose accesses are volatile.
-unsafe impl<const BYTES: usize> Sync for Memory<BYTES> {}
-
-static DMA: Memory<MEMORY> = Memory(UnsafeCell::new([0; MEMORY]));
-static INBOXES: Memory<{ INBOX * PORTS }> = Memory(UnsafeCell::new([0; INBOX * PORTS]));
+static DMA: WindowMemory<MEMORY> = WindowMemory::new();
+static INBOXES: WindowMemory<{ INBOX * PORTS }> = WindowMemory::new();
 
 /// What tells the card of frames, for each queue.
 struct Bells(OnceCell<[QueueBell; 2]>);
@@ -70,9 +64,7 @@ fn try_begin(
         ),
         group_frames: Bucket::new(GROUP_FRAMES.0, GROUP_FRAMES.1, hz),
     };
-    let first = INBOXES.0.get() as usize;
-    // SAFETY: it is there for ever, and used by this window and its parts alone.
-    let inboxes = unsafe { Window::new(first, INBOX * PORTS, 0) };
+    let inboxes = INBOXES.window(0);
     let targets: [_; PORTS] = core::array::from_fn(|number| {
         ports[number].map(|port| Target {
             address: port.address,
@@ -80,13 +72,13 @@ fn try_begin(
             inbox: Inbox::new(inboxes.part(number * INBOX, INBOX)),
         })
     });
-    let first = DMA.0.get() as usize;
-    // SAFETY: it is there for ever, and used by this window and its copies alone. The card has this VM's addresses.
-    let memory = unsafe { Window::new(first, MEMORY, first as u64) };
+    // The card has this VM's addresses.
+    let first = DMA.address();
+    let memory = DMA.window(first);
     let registers = function.registers();
     // Without further features it receives all frames, in buffers that hold the longest.
     registers.begin(0)?;
-    let parts = [RECEIVE, TRANSMIT].map(|queue| uplink::parts(first as u64, queue));
+    let parts = [RECEIVE, TRANSMIT].map(|queue| uplink::parts(first, queue));
     let addresses = [
         registers.set_queue(RECEIVE, ENTRIES, parts[0])?,
         registers.set_queue(TRANSMIT, ENTRIES, parts[1])?,
@@ -94,8 +86,8 @@ fn try_begin(
     let bells = BELLS.0.get_or_init(|| {
         [RECEIVE, TRANSMIT].map(|queue| function.bell(queue, addresses[usize::from(queue)]))
     });
-    let sender = Sender::new(memory, first as u64, &bells[1]).map_err(|_| Lack::Queue)?;
-    let receiver = Receiver::new(memory, first as u64, &bells[0], settings, targets);
+    let sender = Sender::new(memory, first, &bells[1]).map_err(|_| Lack::Queue)?;
+    let receiver = Receiver::new(memory, first, &bells[0], settings, targets);
     let receiver = receiver.map_err(|_| Lack::Queue)?;
     registers.go();
     receiver.begin();
@@ -111,11 +103,7 @@ impl Uplink {
         loop {
             self.function.take_interrupt();
             let (woken, more) = self.receiver.receive(time::now());
-            for number in (0..PORTS).filter(|number| woken >> number & 1 != 0) {
-                if let Some(channel) = Channel::find(number) {
-                    channel.ring();
-                }
-            }
+            ring(woken);
             if !more {
                 trap::wait_for_interrupt();
             }

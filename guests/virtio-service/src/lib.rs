@@ -25,6 +25,15 @@ use tactus_guest::{devicetree, record};
 use tactus_virtio::memory::Window;
 use tactus_virtio::mmio::{Device, Outcome, Port, WORDS};
 
+/// Rings the doorbells of these channels, as bits.
+pub fn ring(channels: u32) {
+    for number in (0..u32::BITS as usize).filter(|number| channels >> number & 1 != 0) {
+        if let Some(channel) = Channel::find(number) {
+            channel.ring();
+        }
+    }
+}
+
 /// A device, whose registers are in its channel's memory.
 type Kept<D> = Port<D, Window, &'static [AtomicU64]>;
 

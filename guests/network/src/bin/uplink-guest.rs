@@ -14,21 +14,18 @@ use core::time::Duration;
 
 use tactus_guest::{devicetree, record, start, time};
 use tactus_guest_disk::{DATA, Driver, Ended, SECTOR, kind};
+use tactus_network::ping::{PAUSE, PingMemory, Pinger};
 use tactus_network::smoltcp::iface::{SocketSet, SocketStorage};
-use tactus_network::smoltcp::phy::ChecksumCapabilities;
-use tactus_network::smoltcp::socket::{icmp, tcp};
-use tactus_network::smoltcp::wire::{Icmpv4Packet, Icmpv4Repr, IpAddress};
+use tactus_network::smoltcp::socket::tcp;
+use tactus_network::smoltcp::wire::IpAddress;
 use tactus_network::{Network, ip_argument};
 
 tactus_guest::entry!(main);
 
 /// Which of the virtio devices the disk is.
 const DISK: usize = 1;
-/// Identifies this guest's pings.
-const IDENTITY: u16 = 0x5443;
-/// From one ping to the next, how many are to be answered, and how long all of it may take.
-const PAUSE: Duration = Duration::from_millis(50);
-const PINGS: u16 = 5;
+/// How many pings are to be answered, and how long all of it may take.
+const PINGS: u64 = 5;
 const PATIENCE: Duration = Duration::from_secs(600);
 /// The port that connections are from.
 const OWN_PORT: u16 = 49152;
@@ -114,59 +111,19 @@ fn use_network(mark: u64, end: u64) {
     let mut network = Network::start();
     let mut storage = [SocketStorage::EMPTY; 2];
     let mut sockets = SocketSet::new(&mut storage[..]);
-    let mut metadata = [[icmp::PacketMetadata::EMPTY; 4]; 2];
-    let mut buffers = [[0; 512]; 2];
-    let ([in_meta, out_meta], [in_bytes, out_bytes]) = (&mut metadata, &mut buffers);
-    let pinger = sockets.add(icmp::Socket::new(
-        icmp::PacketBuffer::new(&mut in_meta[..], &mut in_bytes[..]),
-        icmp::PacketBuffer::new(&mut out_meta[..], &mut out_bytes[..]),
-    ));
+    let mut memory = PingMemory::NEW;
+    let mut pinger = Pinger::new(&mut sockets, &mut memory, gateway);
     let mut windows = [[0; 1024]; 2];
     let [receive, send] = &mut windows;
     let teller = sockets.add(tcp::Socket::new(
         tcp::SocketBuffer::new(&mut receive[..]),
         tcp::SocketBuffer::new(&mut send[..]),
     ));
-    let identity = icmp::Endpoint::Ident(IDENTITY);
-    if sockets
-        .get_mut::<icmp::Socket<'_>>(pinger)
-        .bind(identity)
-        .is_err()
-    {
-        record::give_up("no pings");
-    }
 
-    let (mut sent, mut answered, mut last) = (0_u16, 0, 0);
-    let checksums = ChecksumCapabilities::default();
-    while answered < PINGS {
+    while pinger.answered < PINGS {
         look_at_clock(end, "the gateway does not answer");
         network.poll(&mut sockets);
-        let socket = sockets.get_mut::<icmp::Socket<'_>>(pinger);
-        while let Ok((packet, from)) = socket.recv() {
-            let packet = Icmpv4Packet::new_checked(packet);
-            let reply = packet
-                .as_ref()
-                .ok()
-                .and_then(|packet| Icmpv4Repr::parse(packet, &checksums).ok());
-            if let Some(Icmpv4Repr::EchoReply { seq_no, .. }) = reply
-                && from == gateway
-                && seq_no == sent
-            {
-                answered += 1;
-            }
-        }
-        if time::now() - last >= time::ticks(PAUSE) && socket.can_send() {
-            sent = sent.wrapping_add(1);
-            let request = Icmpv4Repr::EchoRequest {
-                ident: IDENTITY,
-                seq_no: sent,
-                data: b"tactus",
-            };
-            if let Ok(bytes) = socket.send(request.buffer_len(), gateway) {
-                request.emit(&mut Icmpv4Packet::new_unchecked(bytes), &checksums);
-                last = time::now();
-            }
-        }
+        pinger.step(&mut sockets);
         network.poll(&mut sockets);
         network.wait(&sockets, PAUSE);
     }
