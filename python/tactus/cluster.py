@@ -32,7 +32,8 @@ CHUNK = 50
 AHEAD = 1
 # One chunk of so many, and the first one of each worker, is given to two workers, which must say the same.
 TWICE = 50
-# How often the scheduler may give up on the same run, which it does when workers have died of it several times.
+# How often the scheduler may give up on the same run while it is the only one that is carried out. It gives up on all
+# that a worker had been given when workers have died with it several times.
 DEATHS_MAX = 3
 # Seconds without any worker after which the campaign ends with an error.
 WORKERS_WAIT = 60
@@ -52,6 +53,8 @@ class Chunk(NamedTuple):
     number: int
     # Carried out for comparison, by a worker other than these.
     others_than: frozenset[str] = frozenset()
+    # Workers have died with this one run: it is carried out while nothing else is, so that no other one is to blame.
+    is_suspect: bool = False
     deaths: int = 0
     # The workers that it was submitted to; empty: to any.
     only: frozenset[str] = frozenset()
@@ -210,7 +213,7 @@ class _Division:
         self._take_back(workers)
         most = max(1, sum(workers.values()) * (1 + AHEAD))
         for _ in range(len(self.open)):
-            if len(self.under_way) >= most:
+            if len(self.under_way) >= most or self._suspect_is_alone():
                 break
             chunk = self.open.popleft()
             able = frozenset(worker for worker in workers if worker not in chunk.others_than)
@@ -231,6 +234,12 @@ class _Division:
             self.under_way[future] = chunk
         # What is left now is chunks that no worker is there to compare with.
         return bool(self.under_way)
+
+    def _suspect_is_alone(self) -> bool:
+        """Whether nothing may be submitted now: a suspect is next or under way, and something is under way."""
+        return bool(self.under_way) and (
+            self.open[0].is_suspect or any(chunk.is_suspect for chunk in self.under_way.values())
+        )
 
     def _take_back(self, workers: Mapping[str, int]) -> None:
         """Open the chunks again that were submitted to workers of which none is there any more."""
@@ -275,6 +284,8 @@ class _Division:
         if len(chunk.runs) > 1:
             middle = len(chunk.runs) // 2
             self.open.extendleft(chunk._replace(runs=runs) for runs in (chunk.runs[middle:], chunk.runs[:middle]))
+        elif not chunk.is_suspect:
+            self.open.appendleft(chunk._replace(is_suspect=True))
         elif chunk.deaths + 1 < DEATHS_MAX:
             self.open.appendleft(chunk._replace(deaths=chunk.deaths + 1))
         else:
@@ -297,7 +308,7 @@ class _Division:
         if differing:
             self._settle(differing, answer)
         elif is_checked and not chunk.others_than:
-            self.open.append(chunk._replace(others_than=frozenset([answer.worker])))
+            self.open.append(chunk._replace(others_than=frozenset([answer.worker]), is_suspect=False, deaths=0))
 
     def _settle(self, runs: list[int], answer: Answer) -> None:
         """Find the worker that is wrong, as an answer differs from the lines that are kept of these runs."""
