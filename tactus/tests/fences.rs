@@ -37,7 +37,7 @@ fn cycles(fence: &str) -> f64 {
         path.cause == Cause::Interrupt(FROM_ANOTHER_HART) && path.end == End::BackBestEffort
     });
     let all = fences
-        .map(|(_, stretches)| *stretches)
+        .map(|(_, stretches)| stretches)
         .reduce(|all, one| all.and(one));
     let all = all.expect("fences were asked for");
     assert!(all.count > 1000, "{fence}: {}", all.count);

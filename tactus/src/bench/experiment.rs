@@ -13,6 +13,7 @@ use crate::artifacts::{self, Artifacts};
 use crate::config::{IoPolicy, Nanoseconds};
 use crate::profile::{self, Profile};
 use crate::report::unit::Unit;
+use crate::run::board::paths::Phase;
 use crate::run::board::sharing::Part;
 use crate::run::functions::Card;
 
@@ -557,6 +558,8 @@ pub struct PathsSource {
     pub end: Option<String>,
     /// Only those that begin with a look, or only those that do not.
     pub looked: Option<bool>,
+    /// Only those that begin in this phase of a run.
+    pub phase: Option<Phase>,
     /// What of each stretch.
     #[serde(default)]
     pub of: PathFigure,

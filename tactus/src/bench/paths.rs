@@ -55,13 +55,13 @@ fn common(paths: &Paths) -> BTreeMap<End, u64> {
 /// The page.
 pub fn page(paths: &Paths) -> String {
     let mut sorted: Vec<_> = paths.iter().collect();
-    sorted.sort_by_key(|(path, stretches)| (std::cmp::Reverse(stretches.max), **path));
+    sorted.sort_by_key(|(path, stretches)| (std::cmp::Reverse(stretches.max), *path));
     let common = common(paths);
     let mut text = format!("{HEAD}\n{COLUMNS}");
     for (path, stretches) in sorted {
         text.push_str(&format!(
             "| {} | {} | {:.0} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
-            cells(path).join(" | "),
+            cells(&path).join(" | "),
             stretches.count,
             stretches.mean(),
             stretches.max,
@@ -71,9 +71,9 @@ pub fn page(paths: &Paths) -> String {
             stretches.lines.code_from_memory + stretches.lines.data_from_memory,
             stretches.cold,
             hot(&stretches.walked),
-            computed(stretches),
+            computed(&stretches),
             match common.get(&path.end) {
-                Some(&bound) if !has_own(path) => bound,
+                Some(&bound) if !has_own(&path) => bound,
                 _ => own(stretches.max),
             }
         ));
@@ -140,9 +140,9 @@ pub fn broken(page: &str, paths: &Paths) -> Vec<String> {
     };
     let mut broken = Vec::new();
     for (path, stretches) in paths.iter() {
-        let cells = cells(path);
+        let cells = cells(&path);
         let [cause, looked, end] = &cells;
-        let bound = if has_own(path) {
+        let bound = if has_own(&path) {
             let like = |known: &[String; 3]| known[0] == *cause && known[2] == *end;
             stated.get(&cells).copied().or_else(|| greatest(&like))
         } else {

@@ -8,7 +8,7 @@ use object::{Object, ObjectSection, ObjectSegment, SectionKind};
 use crate::artifacts::Artifacts;
 use crate::report::samples::Series;
 use crate::report::unit::Unit;
-use crate::run::board::paths::{Path, Paths, Stretches, Tally};
+use crate::run::board::paths::{Path, Paths, Phase, Stretches, Tally};
 use crate::run::board::sharing::{Sharing, Times};
 use crate::run::board::stay::Stay;
 use crate::run::board::{Facts, Worker};
@@ -80,7 +80,12 @@ fn figure(
         );
     }
     if let Some(source) = &metric.paths {
-        let all = merged(std::iter::once(done).chain(others.iter().copied()));
+        let runs = || std::iter::once(done).chain(others.iter().copied());
+        // A run that has ended before would be passed over in silence.
+        if source.phase == Some(Phase::Steady) && runs().any(is_never_steady) {
+            return Err("in one of the runs some VM has not begun".to_owned());
+        }
+        let all = merged(runs());
         return match &source.past {
             Some(page) => Ok((past(&root.join(page), &all)?.len() as f64, Unit::Count)),
             None => Ok((paths(source, &all)?, source.of.unit())),
@@ -447,10 +452,18 @@ fn past(page: &std::path::Path, paths: &Paths) -> Result<Vec<String>, String> {
     Ok(super::paths::broken(&text, paths))
 }
 
+/// Whether some VM of a run has not begun.
+fn is_never_steady(done: &Done) -> bool {
+    let facts = done.outcome.board.as_ref();
+    let steady = |facts: &Facts| facts.paths.iter_in(Some(Phase::Steady)).next().is_some();
+    !facts.is_some_and(steady)
+}
+
 fn paths(source: &PathsSource, all: &Paths) -> Result<f64, String> {
-    let wanted = all.iter().filter(|(path, _)| source.wants(path));
+    let wanted = all.iter_in(source.phase);
     let stretches = wanted
-        .map(|(_, stretches)| *stretches)
+        .filter(|(path, _)| source.wants(path))
+        .map(|(_, stretches)| stretches)
         .reduce(Stretches::and)
         .ok_or("there was no such path")?;
     if source.take == Statistic::Min {
@@ -503,7 +516,8 @@ pub fn worst(metric: &Metric, root: &std::path::Path, runs: &[&Done]) -> Option<
             let past = past(&root.join(page), &all).ok()?;
             return (!past.is_empty()).then(|| past.join("; "));
         }
-        let wanted = all.iter().filter(|(path, _)| source.wants(path));
+        let wanted = all.iter_in(source.phase);
+        let wanted = wanted.filter(|(path, _)| source.wants(path));
         let (path, stretches) = wanted.max_by_key(|(_, stretches)| stretches.max)?;
         return (source.take == Statistic::Max && source.of == PathFigure::Cycles)
             .then(|| format!("{path}: {}", stretches.spent));

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use object::{Object, ObjectSection};
+use serde::Deserialize;
 use tactus_abi::{hypercall, map};
 use tactus_board::account::Doing;
 use tactus_board::privileged::{Exception, Privilege};
@@ -163,6 +164,16 @@ pub enum End {
     Look,
 }
 
+/// When in a run a stretch begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Before each VM of the system has had a hart: some are still to be loaded.
+    Loading,
+    /// From then on. VMs that end are loaded again in this phase.
+    Steady,
+}
+
 /// What a stretch is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Path {
@@ -300,8 +311,10 @@ pub struct Paths {
     watch: Watch,
     /// The board's greatest costs, if it has caches.
     worst: Option<Worst>,
-    paths: BTreeMap<Path, Stretches>,
+    paths: BTreeMap<(Path, Phase), Stretches>,
     harts: Vec<Hart>,
+    /// VMs that have begun, as bits.
+    begun: u64,
     /// Stretches that begin before this cycle do not count; `None`: none do.
     from: Option<u64>,
 }
@@ -329,6 +342,7 @@ struct Stretch {
     cause: Cause,
     /// Whether there was a look.
     looked: bool,
+    phase: Phase,
 }
 
 impl Stretches {
@@ -384,8 +398,18 @@ impl Paths {
     }
 
     /// They, in a fixed order.
-    pub fn iter(&self) -> impl Iterator<Item = (&Path, &Stretches)> {
-        self.paths.iter()
+    pub fn iter(&self) -> impl Iterator<Item = (Path, Stretches)> {
+        self.iter_in(None)
+    }
+
+    /// Those that began in a phase, or all.
+    pub fn iter_in(&self, phase: Option<Phase>) -> impl Iterator<Item = (Path, Stretches)> {
+        let mut found: BTreeMap<Path, Stretches> = BTreeMap::new();
+        let wanted = |of: Phase| phase.is_none_or(|phase| phase == of);
+        for ((path, _), stretches) in self.paths.iter().filter(|((_, of), _)| wanted(*of)) {
+            take(&mut found, *path, *stretches);
+        }
+        found.into_iter()
     }
 
     /// Adds those of another run.
@@ -393,11 +417,8 @@ impl Paths {
         if self.paths.is_empty() || other.watch.bounds.is_err() {
             self.watch.bounds.clone_from(&other.watch.bounds);
         }
-        for (path, stretches) in &other.paths {
-            self.paths
-                .entry(*path)
-                .and_modify(|all| *all = all.and(*stretches))
-                .or_insert(*stretches);
+        for (key, stretches) in &other.paths {
+            take(&mut self.paths, *key, *stretches);
         }
     }
 
@@ -449,12 +470,24 @@ impl Paths {
         }
     }
 
+    fn phase(&self) -> Phase {
+        if self.begun.count_ones() as usize == self.watch.real_time.len() {
+            Phase::Steady
+        } else {
+            Phase::Loading
+        }
+    }
+
     /// A hart does something else from `cycle` on.
     fn turn(&mut self, cycle: u64, hart: u16, used: (&Spent, &Lines), doing: Doing) {
         let index = hart;
         let to = Worker::of(doing, self.watch.real_time.len());
         let real_time =
             matches!(&to, Worker::Vm(vm) if self.watch.real_time[*vm] >> index & 1 != 0);
+        if let Worker::Vm(vm) = to {
+            self.begun |= 1 << vm;
+        }
+        let phase = self.phase();
         let hart = self.hart(hart);
         match (&to, doing) {
             (Worker::Hypervisor | Worker::Firmware | Worker::User, _) => {
@@ -470,6 +503,7 @@ impl Paths {
                         spent: *used.0,
                         cause,
                         looked: false,
+                        phase,
                     });
                 }
                 hart.below = matches!(
@@ -501,6 +535,7 @@ impl Paths {
 
     /// The hypervisor looks, on a hart.
     fn look(&mut self, cycle: u64, hart: u16, used: (&Spent, &Lines)) {
+        let phase = self.phase();
         // While it boots, it checks for no interrupt.
         let Some(stretch) = &mut self.hart(hart).stretch else {
             return;
@@ -510,6 +545,7 @@ impl Paths {
             spent: *used.0,
             cause: stretch.cause,
             looked: true,
+            phase,
         };
         let over = std::mem::replace(stretch, next);
         self.add(&over, End::Look, (cycle, hart), used);
@@ -557,11 +593,15 @@ impl Paths {
             bound: if is_walked { bound } else { 0 },
             past_bound: u64::from(is_walked && cycles > bound),
         };
-        self.paths
-            .entry(path)
-            .and_modify(|all| *all = all.and(one))
-            .or_insert(one);
+        take(&mut self.paths, (path, stretch.phase), one);
     }
+}
+
+/// Adds stretches to those that there are of the same key.
+fn take<K: Ord>(all: &mut BTreeMap<K, Stretches>, key: K, stretches: Stretches) {
+    all.entry(key)
+        .and_modify(|known| *known = known.and(stretches))
+        .or_insert(stretches);
 }
 
 /// Extensions with their names and those of their functions, from 0 on.
@@ -850,6 +890,15 @@ mod tests {
         paths.turn(430, 0, used, guest(1));
         // Another hart is below for ever.
         paths.turn(440, 1, used, HYPERVISOR);
+        let all = |phase| {
+            let stretches = paths.iter_in(phase).map(|(_, stretches)| stretches.count);
+            stretches.sum::<u64>()
+        };
+        // Both VMs have had a hart from 250 on.
+        assert_eq!(
+            [None, Some(Phase::Loading), Some(Phase::Steady)].map(all),
+            [6, 3, 3]
+        );
         let found: Vec<(String, u64, u64)> = paths
             .iter()
             .map(|(path, stretches)| (path.to_string(), stretches.max, stretches.at))
