@@ -255,41 +255,48 @@ fn no_request_is_lost_when_the_vm_that_has_the_disk_crashes() {
     }
 }
 
-/// Power fails while a journal is written: nothing is lost, and each of the two mistakes of the guest is found.
-#[test]
-fn no_record_is_lost_when_power_fails_and_mistakes_are_found() {
+/// Carries out so many runs of `campaigns/power.toml` with the journal's other boot arguments, and gives the lines of
+/// those that have escaped, and what was printed.
+fn lose_power(arguments: &str, window: &str, runs: &str) -> (Vec<String>, String) {
     let folder = tempfile::tempdir().expect("a directory can be made");
     let read = |file: &str| fs::read_to_string(root().join(file)).expect("it is there");
-    let campaign = read("campaigns/power.toml");
     let system = read("systems/flash-journal.toml");
-    let escapes = |arguments: &str, window: &str, runs: &str| {
-        let named = system.replace("period=400", arguments);
-        fs::write(folder.path().join("system.toml"), named).expect("it can be written");
-        let here = campaign
-            .replace("../systems/flash-journal.toml", "system.toml")
-            .replace("for = \"12ms\"", &format!("for = \"{window}\""));
-        assert!(here.contains("\"system.toml\"") && here.contains(window));
-        fs::write(folder.path().join("power.toml"), here).expect("it can be written");
-        let arguments = ["power.toml", "--runs", runs, "--csv", "power.csv"];
-        let (code, stdout, stderr) = faults(folder.path(), &arguments);
-        let csv = fs::read_to_string(folder.path().join("power.csv")).expect("it is written");
-        let escaped = csv.lines().filter(|line| line.contains(",escaped,"));
-        let escaped: Vec<String> = escaped.map(str::to_owned).collect();
-        let expected = if escaped.is_empty() { 0 } else { 1 };
-        assert_eq!(code, Some(expected), "{stdout}\n{stderr}");
-        (escaped, stdout)
-    };
     assert!(system.contains("period=400"));
-    let (escaped, stdout) = escapes("period=400", "12ms", "4");
+    let named = system.replace("period=400", arguments);
+    fs::write(folder.path().join("system.toml"), named).expect("it can be written");
+    let here = read("campaigns/power.toml")
+        .replace("../systems/flash-journal.toml", "system.toml")
+        .replace("for = \"12ms\"", &format!("for = \"{window}\""));
+    assert!(here.contains("\"system.toml\"") && here.contains(window));
+    fs::write(folder.path().join("power.toml"), here).expect("it can be written");
+    let arguments = ["power.toml", "--runs", runs, "--csv", "power.csv"];
+    let (code, stdout, stderr) = faults(folder.path(), &arguments);
+    let csv = fs::read_to_string(folder.path().join("power.csv")).expect("it is written");
+    let escaped = csv.lines().filter(|line| line.contains(",escaped,"));
+    let escaped: Vec<String> = escaped.map(str::to_owned).collect();
+    let expected = if escaped.is_empty() { 0 } else { 1 };
+    assert_eq!(code, Some(expected), "{stdout}\n{stderr}");
+    (escaped, stdout)
+}
+
+/// Power fails while a journal is written: nothing is lost.
+#[test]
+fn no_record_is_lost_when_power_fails() {
+    // The fabric's tenth of a second before the loss takes a minute of a core: as few losses as there can be.
+    let (escaped, stdout) = lose_power("period=400", "12ms", "2");
     assert!(escaped.is_empty(), "{stdout}");
-    assert!(stdout.contains("Escaped or hung: 0 of 4;"), "{stdout}");
-    let (escaped, stdout) = escapes("period=400 confirm=early", "4ms", "4");
-    let is_lost = |line: &String| line.contains("journal had confirmed ");
-    assert!(escaped.iter().any(is_lost), "{stdout}");
+    assert!(stdout.contains("Escaped or hung: 0 of 2;"), "{stdout}");
+}
+
+/// Each of the two mistakes that the journal can make is found.
+#[test]
+#[ignore = "long"]
+fn mistakes_are_found_when_power_fails() {
     // Without a pause between records most losses tear one.
-    let (escaped, stdout) = escapes("checksum=none", "4ms", "4");
-    let is_torn = |line: &String| line.contains("a torn record counts as whole");
-    assert!(escaped.iter().any(is_torn), "{stdout}");
+    let (escaped, stdout) = lose_power("confirm=early checksum=none", "4ms", "1");
+    let is_found = |mistake: &str| escaped.iter().any(|line| line.contains(mistake));
+    assert!(is_found("a torn record counts as whole"), "{stdout}");
+    assert!(is_found("journal had confirmed "), "{stdout}");
 }
 
 #[test]
