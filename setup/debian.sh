@@ -34,7 +34,7 @@ readonly patience=7200
 fingerprint() {
     {
         sha256sum setup/debian.sh
-        find guests/debian -type f | LC_ALL=C sort | xargs sha256sum
+        find guests/debian guests/linux/tactus_*.py -type f | LC_ALL=C sort | xargs sha256sum
         locked debian
         sha256sum <"$out/key.pub"
         cat "$out"/host_key_*.pub | sha256sum
@@ -98,6 +98,8 @@ first_stage() (
     mkdir "$out/packages/keys"
     cp "$out/key.pub" "$out"/host_key_* "$out/password" "$out/packages/keys/"
     cp -r guests/debian/files "$out/packages/files"
+    # The libraries for calls and accelerators, where the guest's Python finds them.
+    install -m 644 -D -t "$out/packages/files/usr/local/lib/python3.13/dist-packages" guests/linux/tactus_*.py
     mkdir -p "$out/packages/files/etc/apt/sources.list.d"
     mkdir -p "$out/packages/files/var/lib/systemd"
     (umask 077 && head -c 512 /dev/urandom >"$out/packages/files/var/lib/systemd/random-seed")

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Compiles the Linux guest's own programs: tactus-rt, tactus-ring, tactus-load, tactus-accelerator, tactus-io, and those
 # for real-time vCPUs; with `disk`, tactus-call, tactus-dma, tactus-disk, tactus-ivshmem and tactus-mqtt in place of
-# these.
+# these; with SOURCE, that one.
 #
-# usage: programs.sh OUTPUT [disk]
+# usage: programs.sh OUTPUT [disk|SOURCE.c]
 #
 # OUTPUT is a folder. Programs for real-time vCPUs (rt-*.c) become flat files, rt-*.bin, that run wherever they are
 # loaded.
@@ -23,6 +23,13 @@ compile() {
         -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-function -Werror -ffreestanding -nostdlib -static \
         -I "$here/../../abi/include" "$@"
 }
+
+case ${2-} in
+*.c)
+    compile -s -Wl,--no-warn-rwx-segments -I "$here" -o "$output/$(basename "$2" .c)" "$2"
+    exit
+    ;;
+esac
 
 if [ "${2-}" = disk ]; then
     for name in tactus-call tactus-dma tactus-disk tactus-ivshmem tactus-mqtt; do

@@ -81,25 +81,30 @@ def _property(node: str, name: str) -> bytes | None:
         return None
 
 
+def _node(node: str, compatible: str, name: str, number: bytes) -> tuple[int, int] | None:
+    """The address and the size of a node, if it has this `compatible`, and the number in the property `name`."""
+    place = _property(node, "reg")
+    if (
+        _property(node, "compatible") == compatible.encode() + b"\0"
+        and _property(node, name) == number
+        and place is not None
+        and len(place) == 16
+    ):
+        address, size = struct.unpack(">QQ", place)
+        # Whole pages, as in all devicetrees of Tactus.
+        if address % _PAGE == 0 and size % _PAGE == 0 and size > 0 and max(address, size) < 1 << 62:
+            return address, size
+    return None
+
+
 def _find(soc: str, compatible: str, name: str, channel: int) -> tuple[int, int] | None:
     """The address and the size of the node that has this `compatible`, and the channel's number in `name`."""
     try:
         nodes = sorted(os.listdir(soc))
     except OSError:
         return None
-    for node in (os.path.join(soc, entry) for entry in nodes):
-        place = _property(node, "reg")
-        if (
-            _property(node, "compatible") == compatible.encode() + b"\0"
-            and _property(node, name) == struct.pack(">I", channel)
-            and place is not None
-            and len(place) == 16
-        ):
-            address, size = struct.unpack(">QQ", place)
-            # Whole pages, as in all devicetrees of Tactus.
-            if address % _PAGE == 0 and size % _PAGE == 0 and size > 0 and max(address, size) < 1 << 62:
-                return address, size
-    return None
+    found = (_node(os.path.join(soc, node), compatible, name, struct.pack(">I", channel)) for node in nodes)
+    return next((place for place in found if place is not None), None)
 
 
 class Client:

@@ -269,6 +269,160 @@ fn it_boots_from_nvme_with_an_e1000e() {
     disk.check("/root/kept", "kept\n");
 }
 
+/// Python in Debian calls another VM, by the library on its disk.
+#[test]
+#[ignore = "long"]
+fn its_python_calls_another_vm() {
+    let disk = Disk::new();
+    let system = fs::read_to_string(root().join("systems/debian.toml")).expect("it is there");
+    let service = "
+[[vm]]
+name = \"service\"
+image = \"@call-service\"
+memory = \"4MiB\"
+bootargs = \"role=service clients=8\"
+
+[[vm.vcpu]]
+class = \"be\"
+
+[[channel]]
+name = \"window\"
+between = [\"debian\", \"service\"]
+size = \"36KiB\"
+calls = \"100us\"
+device = { compatible = \"tactus,calls\" }
+";
+    let file = disk.folder.path().join("calls.toml");
+    fs::write(&file, system + service).expect("it can be written");
+    let mut command = disk.run_of(&file);
+    command.arg("--pci-disk").arg(disk.image());
+    let running = Running::start_with(&disk, command, "");
+    // Channel 0 is that to FreeRTOS. The service inverts what it is given.
+    let program = "import tactus_client; print(tactus_client.open(1).call(1, 5, 2**64 - 78)[1:3])";
+    let said = running.says(&format!("python3 -c '{program}'"));
+    assert_eq!(said, "(18446744073709551610, 77)\n");
+}
+
+/// What Python needs of the disk's file system: its program, its library, and the libraries that those are linked with.
+const PYTHON: [&str; 8] = [
+    "/usr/bin/python3.13",
+    "/usr/lib/python3.13",
+    "/usr/lib/riscv64-linux-gnu/ld-linux-riscv64-lp64d.so.1",
+    "/usr/lib/riscv64-linux-gnu/libc.so.6",
+    "/usr/lib/riscv64-linux-gnu/libm.so.6",
+    "/usr/lib/riscv64-linux-gnu/libz.so.1",
+    "/usr/lib/riscv64-linux-gnu/libexpat.so.1",
+    "/usr/lib/riscv64-linux-gnu/libffi.so.8",
+];
+
+/// What it does with accelerators; each line that it prints ends with `True`.
+const COMPUTES: &str = "
+import hashlib, os
+import tactus_accelerator as accelerator
+
+def raises(error, use):
+    try:
+        use()
+    except error as raised:
+        print(f'{error.__name__}: {raised}', True)
+    else:
+        print(error.__name__, False)
+
+raises(accelerator.NoDevice, lambda: accelerator.open('qam16'))
+with accelerator.open('sha256') as sha256:
+    raises(accelerator.InUse, lambda: accelerator.open('sha256'))
+    data = os.urandom(100000)
+    sha256.memory[:len(data)] = data
+    sha256.submit(size=len(data), output=1 << 20, output_size=32)
+    sha256.wait(timeout=1)
+    print('digest', sha256.memory[1 << 20:][:32] == hashlib.sha256(data).digest())
+    raises(ValueError, lambda: sha256.submit(size=8, output=4, output_size=32))
+    raises(ValueError, lambda: sha256.submit(size=8, output=(2 << 20) - 8, output_size=32))
+    sha256.submit(size=0, output=64, output_size=32)
+    raises(accelerator.AcceleratorError, sha256.wait)
+    sha256.submit(size=1 << 20, output=(1 << 20) + 8, output_size=32)
+    sha256.cancel()
+    raises(TimeoutError, lambda: sha256.wait(timeout=0.001))
+raises(ValueError, sha256.wait)
+raises(ValueError, sha256.cancel)
+print('end', True)
+";
+
+/// The same Python, in a Linux without a disk, computes by an accelerator of the board: a VM has either PCI functions or
+/// accelerators.
+#[test]
+#[ignore = "long"]
+fn its_python_computes_by_an_accelerator() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let at = |name: &str| folder.path().join(name);
+    let files = at("files");
+    let copy = |file: &Path| {
+        let to = files.join(file.strip_prefix("/").expect("it is absolute"));
+        let folder = to.parent().expect("a folder");
+        fs::create_dir_all(folder).expect("it can be made");
+        let rdump = format!("rdump {} {}", file.display(), folder.display());
+        let mut debugfs = Command::new("debugfs");
+        let path = std::env::var("PATH").unwrap_or_default();
+        debugfs.env("PATH", format!("{path}:/usr/sbin:/sbin"));
+        let (code, _, errors) = output(debugfs.args(["-R", &rdump]).arg(debian("disk.img")));
+        assert_eq!(code, Some(0), "{errors}");
+        fs::read_link(to).ok()
+    };
+    for file in PYTHON.map(Path::new) {
+        if let Some(target) = copy(file) {
+            copy(&file.with_file_name(target));
+        }
+    }
+    for name in ["tactus_accelerator.py", "tactus_client.py"] {
+        fs::copy(root().join("guests/linux").join(name), files.join(name)).expect("it is there");
+    }
+    fs::write(files.join("computes.py"), COMPUTES).expect("it can be written");
+    let script = "set -e
+        mkdir -p lib && cp usr/lib/riscv64-linux-gnu/ld-linux-riscv64-lp64d.so.1 lib/
+        find . | LC_ALL=C sort | cpio --quiet -o -H newc --owner=+0:+0";
+    let mut pack = Command::new("sh");
+    pack.args(["-c", script]).current_dir(&files);
+    let packed = pack.output().expect("cpio");
+    assert!(packed.status.success(), "{packed:?}");
+    let mut initramfs = fs::read(root().join("build/linux/initramfs.cpio")).expect("it is made");
+    initramfs.extend(packed.stdout);
+    fs::write(at("initrd.cpio"), initramfs).expect("it can be written");
+    let system = "
+[system]
+platform = \"soc\"
+
+[fabric]
+design = \"coprocessors\"
+
+[[vm]]
+name = \"linux\"
+image = \"@linux\"
+initrd = \"initrd.cpio\"
+memory = \"256MiB\"
+bootargs = \"quiet console=ttyS0 earlycon=sbi panic=-1 cryptomgr.notests tactus.run=shell\"
+
+[[vm.vcpu]]
+class = \"be\"
+
+[[vm.accelerator]]
+task = \"sha256\"
+";
+    fs::write(at("system.toml"), system).expect("it can be written");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tactus"));
+    command.arg("run").arg(at("system.toml"));
+    command.args(["--platform", "board", "--console", "linux"]);
+    command.args(["--expect-timeout", "100s", "--expect", "~ # "]);
+    command.args([
+        "--send",
+        "LD_LIBRARY_PATH=/usr/lib/riscv64-linux-gnu python3.13 -B /computes.py",
+    ]);
+    command.args(["--expect", "end True", "--expect", "~ # ", "--send", "exit"]);
+    let (code, said, errors) = output(&mut command);
+    assert_eq!(code, Some(0), "{said}\n{errors}");
+    assert!(!said.contains(" False"), "{said}");
+    assert_eq!(said.matches(" True").count(), 10, "{said}");
+}
+
 /// The same disk boots on the board, which forgets what is written: two runs are the same.
 #[test]
 #[ignore = "long"]
