@@ -37,6 +37,8 @@ pub struct Block {
     pub halfwords: u16,
     /// How many lines of the instruction cache it lies in.
     pub lines: u32,
+    /// Which line that is, where it is one ([`only_line`](crate::timing::Timing::only_line)).
+    pub only_line: u64,
     /// Where the first is, physically.
     pub physical: u64,
     /// The registers that it uses; in fast mode none are told.
@@ -108,6 +110,8 @@ pub struct Draft {
     pub halfwords: u16,
     /// How many lines of the instruction cache they lie in.
     pub lines: u32,
+    /// Which line that is, where it is one.
+    pub only_line: u64,
     /// Where the first is, physically.
     pub physical: u64,
     /// The registers that it uses; in fast mode none are told.
@@ -142,6 +146,7 @@ impl Draft {
             count: self.cycles.len() as u16,
             halfwords: self.halfwords,
             lines: self.lines,
+            only_line: self.only_line,
             physical: self.physical,
             registers: self.registers,
             bits: self.bits,

@@ -44,6 +44,35 @@ fn stop_behind(hart: &mut Hart, op: *const Op) -> *const Block {
     ptr::null()
 }
 
+/// The same because the budget is used up. Interrupts are looked at in this turn only where one may be due, or where
+/// something else has to be seen to.
+#[cold]
+fn pause_behind(hart: &mut Hart, machine: &Machine, op: *const Op) -> *const Block {
+    hart.leave_to_resume(op);
+    hart.attention |= machine.needs_attention(hart);
+    debug_assert!(
+        hart.attention || !machine.is_interrupt_due(hart),
+        "an interrupt is due that nothing has told of"
+    );
+    ptr::null()
+}
+
+/// Charges for a load or store that is carried out, and goes on if that leaves some of the budget.
+#[inline(never)]
+unsafe fn charge(
+    hart: &mut Hart,
+    machine: &mut Machine,
+    op: *const Op,
+    host: *mut u8,
+    write: bool,
+) -> *const Block {
+    if machine.charge_access(hart, op, host, write) {
+        return pause_behind(hart, machine, op);
+    }
+    // Safety: the caller's.
+    unsafe { next(hart, machine, op) }
+}
+
 /// Raises an exception at `op`, or lets the hart stand before it when a device has postponed its access.
 #[cold]
 fn raise(hart: &mut Hart, machine: &mut Machine, op: *const Op, trap: Trap) -> *const Block {

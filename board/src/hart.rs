@@ -402,6 +402,13 @@ impl Hart {
         self.instructions - (u64::from(block.count) - block.index_of(op) as u64 - 1)
     }
 
+    /// A cycle that no op of the running block, from here on, comes before; that of its begin unless it was stalled or
+    /// came to it within.
+    #[inline(always)]
+    pub(crate) fn block_begin(&self) -> u64 {
+        self.cycle().saturating_sub(self.running().cycles.into())
+    }
+
     /// The cycle at which `op` of the running block ends, as far as that is known.
     pub(crate) fn cycle_of(&self, op: *const Op) -> u64 {
         let block = self.running();

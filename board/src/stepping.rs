@@ -110,12 +110,7 @@ impl Board {
     /// Takes the interrupt that is due for a hart, if one is.
     fn take_interrupt(&mut self, index: usize) -> bool {
         let hart = &mut self.harts[index];
-        let time = self.machine.ticks(hart.cycle());
-        if hart
-            .privileged
-            .interrupt(self.machine.wires[index], time)
-            .is_none()
-        {
+        if !self.machine.is_interrupt_due(hart) {
             return false;
         }
         hart.until = hart.cycle().saturating_add(1);

@@ -92,6 +92,8 @@ use wakes::Wakes;
 
 /// No line has this key: keys have two zero bits.
 const NO_KEY: u64 = 1;
+/// Stands for the keys of code in more than one line, and is none.
+const SEVERAL_KEYS: u64 = 2;
 /// `lr`, `sc` and atomics: the bits of [`immediate`](crate::decode::Instruction::immediate).
 const RELEASE: i32 = 1;
 /// Bits of a fence's predecessor set: device output and memory writes (Volume I, 20191213, section 2.7).
@@ -374,6 +376,22 @@ impl Timing {
         ((last >> self.costs.line_shift) - (physical >> self.costs.line_shift) + 1) as u32
     }
 
+    /// The only line that `lines` lines of code from `physical` on lie in, for [`is_fetched`](Self::is_fetched).
+    #[must_use]
+    pub fn only_line(&self, physical: u64, lines: u32) -> u64 {
+        match &self.harts[..] {
+            [hart, ..] if lines == 1 => hart.code.key(physical),
+            _ => SEVERAL_KEYS,
+        }
+    }
+
+    /// Whether a [`fetch`](Self::fetch) of code would cost nothing, and change nothing: its
+    /// [only line](Self::only_line) is that of the last call.
+    #[inline(always)]
+    pub(crate) fn is_fetched(&self, hart: usize, only_line: u64) -> bool {
+        !self.observed && self.harts[hart].last_fetch == only_line
+    }
+
     /// Code is entered at `physical`, in `lines` lines from there on. Its lines are looked up unless there is one
     /// alone and it is that of the last call.
     #[inline]
@@ -437,6 +455,27 @@ impl Timing {
     }
 
     // Loads and stores.
+
+    /// Whether a load or store as of [`data`](Self::data) costs nothing, at `since` or at any time behind it. Then it is
+    /// done; else nothing has changed.
+    #[inline(always)]
+    pub(crate) fn is_free(&mut self, hart: usize, physical: u64, write: bool, since: u64) -> bool {
+        if self.observed {
+            return false;
+        }
+        let this = &mut self.harts[hart];
+        let state = this.data.recent(this.data.key(physical));
+        if write {
+            let is_free = state == MODIFIED && this.fills.are_done(since);
+            this.counts.stores += u64::from(is_free);
+            is_free
+        } else {
+            let is_hit = state.wrapping_sub(1) < 3;
+            let is_free = is_hit && this.stores.is_quiet(since) && this.fills.are_done(since);
+            this.counts.loads += u64::from(is_free);
+            is_free
+        }
+    }
 
     /// A load or store of memory at `physical`, which lies within one line: the engine splits others.
     #[inline]
@@ -1097,7 +1136,7 @@ impl Timing {
 
     /// A control transfer at `pc` to `target` (when `taken`; `next` is the address behind it) was executed: what
     /// its prediction cost.
-    #[inline]
+    #[inline(always)]
     pub fn branch(
         &mut self,
         hart: usize,

@@ -50,6 +50,37 @@ const PROGRAM: &[u8] = &[
     0x6a, 0x01, 0x03, 0x2c, 0x0e, 0x00, 0x82, 0x80,
 ];
 
+/// A loop of loads and stores that hit. Every sixteenth round has an atomic addition to a word that all harts share. A
+/// timer interrupts it at each tick; how the turns of harts end depends on it:
+///
+/// ```text
+///     csrr t0, mhartid
+///     slli t0, t0, 12
+///     li t1, 0x80010000
+///     add t1, t1, t0
+///     li t5, 0x80020000
+/// 1:  ld s1, 0(t1)
+///     ld s2, 8(t1)
+///     sd s1, 16(t1)
+///     addi s0, s0, 1
+///     andi t4, s0, 15
+///     bnez t4, 1b
+///     amoadd.d t6, s0, (t5)
+///     j 1b
+/// 2:  csrr t2, time
+///     addi t2, t2, 1
+///     csrw stimecmp, t2
+///     mret
+/// ```
+const INTERRUPTED: &[u8] = &[
+    0xf3, 0x22, 0x40, 0xf1, 0xb2, 0x02, 0x21, 0x63, 0x05, 0x23, 0x42, 0x03, 0x16, 0x93, 0x11, 0x6f,
+    0x05, 0x2f, 0x46, 0x0f, 0x83, 0x34, 0x03, 0x00, 0x03, 0x39, 0x83, 0x00, 0x23, 0x38, 0x93, 0x00,
+    0x05, 0x04, 0x93, 0x7e, 0xf4, 0x00, 0xe3, 0x97, 0x0e, 0xfe, 0xaf, 0x3f, 0x8f, 0x00, 0xdd, 0xb7,
+    0xf3, 0x23, 0x10, 0xc0, 0x85, 0x03, 0x73, 0x90, 0xd3, 0x14, 0x73, 0x00, 0x20, 0x30,
+];
+/// Where its handler begins, which is label 2: bytes from its begin.
+const HANDLER: u64 = 0x30;
+
 /// A board that is about to run the program.
 fn board(harts: usize, pace: Pace) -> Board {
     let profile = Profile::named("soc").expect("it comes with the board");
@@ -192,4 +223,41 @@ fn by_snapshots() {
             );
         }
     });
+}
+
+/// Who follows uses has each access looked at, so that none goes the short way of those that cost nothing.
+#[test]
+fn by_followers_of_uses() {
+    let interrupted = |harts| {
+        let mut board = board(harts, Pace::Timed);
+        board.write(BEGIN, INTERRUPTED).expect("there is memory");
+        for hart in 0..harts {
+            // mtvec; menvcfg.STCE; stimecmp; mie.STIE; mstatus.MIE.
+            for (number, value) in [
+                (0x305, BEGIN + HANDLER),
+                (0x30a, 1 << 63),
+                (0x14d, 1),
+                (0x304, 1 << 5),
+                (0x300, 1 << 3),
+            ] {
+                board.set_csr(hart, number, value).expect("a CSR");
+            }
+        }
+        board
+    };
+    for harts in [1, 2, 4] {
+        let run = |follows: bool| {
+            let mut board = interrupted(harts);
+            if follows {
+                board.follow_uses(&[BEGIN..BEGIN + (1 << 20)]);
+            }
+            let end = time(&board, 20 * CYCLES);
+            assert_eq!(board.run(end), Outcome::Limit);
+            assert_eq!(board.take_uses().is_some(), follows);
+            let interrupts = board.csr(0, 0x14d).expect("stimecmp");
+            assert!(interrupts > CYCLES / 10, "{interrupts} ticks");
+            place(&board)
+        };
+        assert_eq!(run(true), run(false), "{harts} harts");
+    }
 }

@@ -3,7 +3,7 @@
 //! What a host pointer is known for is done right here; all else goes through [`Machine::load`] and
 //! [`Machine::store`]: walks, devices, misaligned accesses, pages with code.
 
-use super::{next, raise, stop_behind};
+use super::{charge, next, raise, stop_behind};
 use crate::code::Block;
 use crate::hart::{FloatState, Hart};
 use crate::machine::Machine;
@@ -35,8 +35,8 @@ macro_rules! loads {
                 } else {
                     hart.set((*op).rd, host.cast::<$type>().read() as u64);
                 }
-                if V::TIMED && machine.charge_data(hart, op, host, false) {
-                    return stop_behind(hart, op);
+                if V::TIMED && !machine.is_free(hart, host, false) {
+                    return charge(hart, machine, op, host, false);
                 }
                 next(hart, machine, op)
             }
@@ -86,8 +86,14 @@ macro_rules! stores {
                 } else {
                     host.cast::<$type>().write(value);
                 }
-                if V::TIMED && machine.charge_data(hart, op, host, true) || V::WEAK && hart.attention {
+                if V::WEAK && hart.attention {
+                    if V::TIMED {
+                        machine.charge_data(hart, op, host, true);
+                    }
                     return stop_behind(hart, op);
+                }
+                if V::TIMED && !machine.is_free(hart, host, true) {
+                    return charge(hart, machine, op, host, true);
                 }
                 next(hart, machine, op)
             }

@@ -32,6 +32,7 @@ impl Machine {
         draft.lines = self
             .timing
             .fetch_lines(draft.physical, 2 * u64::from(draft.halfwords));
+        draft.only_line = self.timing.only_line(draft.physical, draft.lines);
     }
 
     /// Takes stall cycles off the hart's budget. Whether it can't finish its block with what is left.
@@ -41,9 +42,12 @@ impl Machine {
         hart.budget <= 0
     }
 
-    /// Charges for fetching a block. Whether the budget is used up.
+    /// Charges for fetching a block, while there is budget. Whether it is used up.
     #[inline(always)]
     pub(crate) fn charge_fetch(&mut self, hart: &mut Hart, block: &Block) -> bool {
+        if self.timing.is_fetched(hart.index, block.only_line) {
+            return false;
+        }
         if self.timing.is_observed() {
             self.follow_block(hart, block);
         }
@@ -67,9 +71,35 @@ impl Machine {
         self.timing.enter_block(hart.index, entered);
     }
 
+    /// Whether a load or store in memory costs nothing and the block goes on behind it; it is counted then. Any other has
+    /// to be [charged](Self::charge_access).
+    ///
+    /// Where a part of a block is run, the budget is used up from the begin, and each access ends the block: the
+    /// interrupts that are due behind it are taken in this turn, and the order of turns depends on that.
+    #[inline(always)]
+    pub(crate) fn is_free(&mut self, hart: &Hart, host: *mut u8, write: bool) -> bool {
+        if hart.budget <= 0 {
+            return false;
+        }
+        let (physical, since) = (self.physical(host), hart.block_begin());
+        self.timing.is_free(hart.index, physical, write, since)
+    }
+
     /// Charges for a load or store in memory. Whether the block has to end behind it.
     #[inline(always)]
     pub(crate) fn charge_data(
+        &mut self,
+        hart: &mut Hart,
+        op: *const Op,
+        host: *mut u8,
+        write: bool,
+    ) -> bool {
+        !self.is_free(hart, host, write) && self.charge_access(hart, op, host, write)
+    }
+
+    /// The same for one that is not known to be [free](Self::is_free).
+    #[inline(never)]
+    pub(crate) fn charge_access(
         &mut self,
         hart: &mut Hart,
         op: *const Op,

@@ -32,6 +32,12 @@ impl Machine {
             || hart.pages_epoch != self.code.pages_epoch()
     }
 
+    /// Whether an interrupt is to be taken before the hart's next instruction.
+    pub(crate) fn is_interrupt_due(&self, hart: &Hart) -> bool {
+        let (wires, time) = (self.wires[hart.index], self.ticks(hart.cycle()));
+        hart.privileged.interrupt(wires, time).is_some()
+    }
+
     /// Work of the run loop before it continues: drop invalid state, take an interrupt, find how far to run.
     pub(crate) fn handle_attention(&mut self, hart: &mut Hart) {
         self.invalidate_stale(hart);

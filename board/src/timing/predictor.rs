@@ -136,7 +136,7 @@ impl Predictor {
     }
 
     /// A control transfer at `pc` was executed: how it had been predicted. The predictor learns from it.
-    #[inline]
+    #[inline(always)]
     pub fn branch(
         &mut self,
         pc: u64,
@@ -198,20 +198,35 @@ impl Predictor {
     }
 
     /// Whether the target buffer had this target for `pc`. From now on it has.
+    #[inline(always)]
     fn target(&mut self, pc: u64, target: u64) -> bool {
-        let set = (pc >> 1) as usize & (self.next_way.len() - 1);
+        let set = self.set(pc);
         let ways = &mut self.targets[set * self.target_ways..][..self.target_ways];
         if let Some(entry) = ways.iter_mut().find(|entry| entry.pc == pc) {
             let known = entry.target == target;
             entry.target = target;
             return known;
         }
+        self.learn(pc, target);
+        false
+    }
+
+    /// The set of the target buffer that `pc` is kept in.
+    #[inline(always)]
+    const fn set(&self, pc: u64) -> usize {
+        (pc >> 1) as usize & (self.next_way.len() - 1)
+    }
+
+    /// Puts into the target buffer a `pc` that is not there.
+    #[inline(never)]
+    fn learn(&mut self, pc: u64, target: u64) {
+        let set = self.set(pc);
+        let ways = &mut self.targets[set * self.target_ways..][..self.target_ways];
         let next = &mut self.next_way[set];
         // A saved state may have any number here.
         let way = usize::from(*next) % self.target_ways;
         ways[way] = Target { pc, target };
         *next = ((way + 1) % self.target_ways) as u8;
-        false
     }
 
     fn push(&mut self, address: u64) {
