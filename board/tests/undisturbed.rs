@@ -249,7 +249,8 @@ fn by_followers_of_uses() {
         let run = |follows: bool| {
             let mut board = interrupted(harts);
             if follows {
-                board.follow_uses(&[BEGIN..BEGIN + (1 << 20)]);
+                let memory = BEGIN..BEGIN + (1 << 20);
+                board.follow_uses(std::slice::from_ref(&memory));
             }
             let end = time(&board, 20 * CYCLES);
             assert_eq!(board.run(end), Outcome::Limit);

@@ -71,10 +71,10 @@ impl Machine {
         self.timing.enter_block(hart.index, entered);
     }
 
-    /// Whether a load or store in memory costs nothing and the block goes on behind it; it is counted then. Any other has
-    /// to be [charged](Self::charge_access).
+    /// Whether a load or store in memory costs nothing and the block goes on behind it; it is counted then. Any other
+    /// has to be [charged](Self::charge_access).
     ///
-    /// Where a part of a block is run, the budget is used up from the begin, and each access ends the block: the
+    /// Where a part of a block is run, the budget is used up from its start, and each access ends the block: the
     /// interrupts that are due behind it are taken in this turn, and the order of turns depends on that.
     #[inline(always)]
     pub(crate) fn is_free(&mut self, hart: &Hart, host: *mut u8, write: bool) -> bool {
