@@ -19,6 +19,8 @@ fn ready(rounds: u64) -> Ready {
         quantum: None,
         system: None,
         campaign: None,
+        threads: None,
+        fork_mib: None,
         until: None,
         // No run comes near this limit, however busy the host is.
         limit_seconds: None,

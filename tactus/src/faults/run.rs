@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use miette::miette;
 use serde::{Deserialize, Serialize};
@@ -206,6 +207,7 @@ impl Subject {
             reference: Reference::of(shown, lines, self.campaign.compare, clock_hz),
             uses: self.campaign.skip_unread.then_some(uses),
             instructions: 0,
+            simulated: Duration::ZERO,
         }))
     }
 }
@@ -223,6 +225,7 @@ pub struct Walker {
     /// What the run without a fault reads, where that saves runs.
     uses: Option<Uses>,
     instructions: u64,
+    simulated: Duration,
 }
 
 /// A run with its fault, which has just been let happen, and the same without it.
@@ -286,6 +289,11 @@ impl Walker {
     /// Instructions of all harts, from the fault to the end, of the runs that were carried out.
     pub const fn instructions(&self) -> u64 {
         self.instructions
+    }
+
+    /// How long boards have run, on the wall's clock, while runs were carried out.
+    pub const fn simulated(&self) -> Duration {
+        self.simulated
     }
 
     /// Carries out these runs, and hands each on. Their order makes no difference.
@@ -454,7 +462,10 @@ impl Walker {
     ) -> miette::Result<Option<Row>> {
         let go_on = &mut || !cancel.load(Ordering::Relaxed);
         let at = self.begin.saturating_add(drawn.at);
-        if now.run(&Until::Time(at), None, go_on) == Stop::Interrupted {
+        let ran_before = now.host_time();
+        let stop = now.run(&Until::Time(at), None, go_on);
+        self.simulated += now.host_time() - ran_before;
+        if stop == Stop::Interrupted {
             return Ok(None);
         }
         let row = |trace_hash: u64, what: String, judged: Judged| Row {
@@ -523,7 +534,10 @@ impl Walker {
                 .sum()
         };
         let executed_before = executed(&live);
-        if live.run(&Until::Time(self.end), None, go_on) == Stop::Interrupted {
+        let ran_before = live.host_time();
+        let stop = live.run(&Until::Time(self.end), None, go_on);
+        self.simulated += live.host_time() - ran_before;
+        if stop == Stop::Interrupted {
             return Ok(None);
         }
         self.instructions += executed(&live) - executed_before;

@@ -29,7 +29,8 @@ pub struct Experiment {
     pub metrics: Vec<Metric>,
 }
 
-/// A piece of work: a program without firmware, a system under the hypervisor, or a campaign of faults.
+/// A piece of work: a program without firmware, a system under the hypervisor, a campaign of faults, or copies of a
+/// board.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
@@ -47,9 +48,12 @@ pub struct Task {
     pub quantum: Option<u64>,
     /// The system's file, relative to the project's root.
     pub system: Option<PathBuf>,
-    /// The campaign's file, relative to the project's root. All its runs are carried out by one thread; what comes
-    /// before them is not measured.
+    /// The campaign's file, relative to the project's root. What comes before its runs is not measured.
     pub campaign: Option<PathBuf>,
+    /// Threads that carry out the campaign's runs, where it is not one.
+    pub threads: Option<u32>,
+    /// MiB of memory in use of a board that is copied.
+    pub fork_mib: Option<u64>,
     /// Begin of a VM's console line that the task is done with; otherwise it is done when the machine has ended.
     pub until: Option<String>,
     /// Virtual time on the board after which it has failed, where it is not
@@ -78,6 +82,10 @@ pub struct Turns {
 pub enum Machine {
     /// QEMU with one instruction in each translated block, in host time.
     Qemu,
+    /// QEMU with blocks as large as it makes them.
+    Plain,
+    /// Spike, where it is installed.
+    Spike,
     /// QEMU counting instructions: not for its speed, for the count.
     Counting,
     /// The board in its fast mode.
@@ -87,8 +95,10 @@ pub enum Machine {
 }
 
 impl Machine {
-    const NAMES: [(&str, Self); 4] = [
+    const NAMES: [(&str, Self); 6] = [
         ("qemu", Self::Qemu),
+        ("plain", Self::Plain),
+        ("spike", Self::Spike),
         ("counting", Self::Counting),
         ("fast", Self::Fast),
         ("timed", Self::Timed),
@@ -209,6 +219,10 @@ pub enum Source {
     HostNsPerInstruction(Measured, Measured),
     /// Runs of a campaign that it carries out in a second of CPU time.
     RunsPerSecond(Measured),
+    /// CPU time of a copy of a board, in milliseconds.
+    MsPerCopy(Measured),
+    /// In percent, the part of the wall's time of a campaign's threads in which boards ran.
+    SimulationPercent(Measured),
     /// Instructions of a campaign's run, from its fault to its end, on average.
     InstructionsPerRun(Measured),
     /// Instructions that it takes.
@@ -227,7 +241,9 @@ impl Source {
             | Self::Speedup(..)
             | Self::Slowdown(..)
             | Self::HostNsPerInstruction(..)
-            | Self::RunsPerSecond(_) => true,
+            | Self::RunsPerSecond(_)
+            | Self::MsPerCopy(_)
+            | Self::SimulationPercent(_) => true,
             Self::InstructionsPerRun(_)
             | Self::Instructions(_)
             | Self::CountDifference(..)
@@ -240,6 +256,8 @@ impl Source {
         match self {
             Self::WallSeconds(a)
             | Self::RunsPerSecond(a)
+            | Self::MsPerCopy(a)
+            | Self::SimulationPercent(a)
             | Self::InstructionsPerRun(a)
             | Self::Instructions(a)
             | Self::Identical(a) => vec![a],
@@ -260,6 +278,19 @@ impl Experiment {
             }
         }
         self
+    }
+
+    /// Takes out a machine that is not to be had, and gives the names of the metrics that need it.
+    pub fn leave_out(&mut self, machine: Machine) -> Vec<String> {
+        for turns in &mut self.turns {
+            turns.of.retain(|measured| measured.machine != machine);
+        }
+        let needs = |metric: &mut Metric| {
+            let needs = metric.source.needs();
+            needs.iter().any(|need| need.machine == machine)
+        };
+        let left_out = self.metrics.extract_if(.., needs);
+        left_out.map(|metric| metric.name).collect()
     }
 
     /// The task called `name`.
@@ -288,10 +319,16 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
             task.program.is_some(),
             task.system.is_some(),
             task.campaign.is_some(),
+            task.fork_mib.is_some(),
         ];
         if of.into_iter().filter(|given| *given).count() != 1 {
             return Err(miette!(
-                "task `{name}` needs one of `program`, `system` and `campaign`"
+                "task `{name}` needs one of `program`, `system`, `campaign` and `fork_mib`"
+            ));
+        }
+        if task.threads == Some(0) || task.threads.is_some() && task.campaign.is_none() {
+            return Err(miette!(
+                "task `{name}`: `threads` goes with `campaign`, and is at least 1"
             ));
         }
         let of_program = [
@@ -310,13 +347,17 @@ pub fn parse(text: &str) -> miette::Result<Experiment> {
             if experiment.task(&measured.task).is_none() {
                 return Err(miette!("`{measured}` is of no task of the experiment"));
             }
-            let is_campaign = experiment
-                .task(&measured.task)
-                .is_some_and(|task| task.campaign.is_some());
-            if is_campaign && !matches!(measured.machine, Machine::Fast | Machine::Timed) {
+            let task = experiment.task(&measured.task);
+            let is_of_board =
+                task.is_some_and(|task| task.campaign.is_some() || task.fork_mib.is_some());
+            if is_of_board && !matches!(measured.machine, Machine::Fast | Machine::Timed) {
                 return Err(miette!(
-                    "`{measured}`: campaigns are carried out on the board alone, `fast` or `timed`"
+                    "`{measured}`: campaigns and copies are of the board alone, `fast` or `timed`"
                 ));
+            }
+            if measured.machine == Machine::Spike && task.is_some_and(|task| task.program.is_none())
+            {
+                return Err(miette!("`{measured}`: Spike carries out programs alone"));
             }
         }
         if turns.repeat == 0 {
@@ -384,19 +425,55 @@ mod tests {
             )
         };
         assert!(error("harts = 1", "").contains("a program needs them"));
-        assert!(error("program = \"board-mix\"", "").contains("one of `program`, `system`"));
+        assert!(
+            error("program = \"board-mix\"", "").contains("one of `program`, `system`, `campaign`")
+        );
         let campaign = GOOD
             .replace("program = \"board-mix\"", "campaign = \"c.toml\"")
             .replace("harts = 1", "")
             .replace("rounds = 10", "")
             .replace("quick_rounds = 1", "");
         let error_of_campaign = parse(&campaign).expect_err("QEMU carries out no campaign");
-        assert!(error_of_campaign.to_string().contains("on the board alone"));
+        assert!(error_of_campaign.to_string().contains("of the board alone"));
+        let rounds = "rounds = 10\n        quick_rounds = 1\n";
+        let system = GOOD
+            .replace("program = \"board-mix\"", "system = \"s.toml\"")
+            .replace("harts = 1", "")
+            .replace(rounds, "")
+            .replace("compute@qemu", "compute@spike");
+        let error_of_system = parse(&system).expect_err("Spike has no firmware");
+        assert!(error_of_system.to_string().contains("programs alone"));
+        assert!(error("harts = 1", "harts = 1\nthreads = 2").contains("goes with `campaign`"));
         assert!(error("\"compute@fast\"]", "\"other@fast\"]").contains("of no task"));
-        assert!(error("compute@qemu", "compute@spike").contains("not `task@machine`"));
+        assert!(error("compute@qemu", "compute@bochs").contains("not `task@machine`"));
         assert!(error(", \"compute@fast\"]", "]").contains("take turns with each other"));
         assert!(error("repeat = 3", "repeat = 0").contains("measure nothing"));
         assert!(error("least = 5", "least = 5\nlimit = 6").contains("both"));
+    }
+
+    #[test]
+    fn a_machine_that_is_not_there_is_left_out_with_its_metrics() {
+        let text = GOOD.replace(
+            "[\"compute@qemu\", ",
+            "[\"compute@spike\", \"compute@qemu\", ",
+        );
+        let text = format!(
+            "{}{}",
+            text.replace("speedup = [\"compute@spike\", ", "speedup = ["),
+            r#"
+            [[metric]]
+            name = "of_spike"
+            text = "t"
+            unit = "count"
+            from = { speedup = ["compute@spike", "compute@fast"] }
+            "#
+        );
+        let mut experiment = parse(&text).expect("it is in order");
+        assert_eq!(experiment.turns[0].of.len(), 3);
+        assert_eq!(experiment.leave_out(Machine::Spike), ["of_spike"]);
+        assert_eq!(experiment.turns[0].of.len(), 2);
+        assert_eq!(experiment.metrics.len(), 1);
+        assert!(experiment.leave_out(Machine::Spike).is_empty());
     }
 
     #[test]

@@ -26,6 +26,7 @@ use turns::Measurements;
 pub mod apart;
 pub mod campaign;
 pub mod experiment;
+pub mod fork;
 pub mod host;
 pub mod job;
 pub mod machine;
@@ -47,11 +48,16 @@ pub fn bench(text: &str, root: &Path, quick: bool, host_limits: bool) -> miette:
     if !host_limits {
         experiment = experiment.without_host_limits();
     }
+    let spike = qemu::find_spike(&std::env::var_os("PATH").unwrap_or_default());
+    let left_out = match spike {
+        Some(_) => Vec::new(),
+        None => experiment.leave_out(Machine::Spike),
+    };
     let program = std::env::current_exe()
         .into_diagnostic()
         .wrap_err("this program's own file is not to be had")?;
-    carry_out(NAME, &experiment, root, quick, |machine, job| {
-        run_once(machine, job, |pace| {
+    let mut findings = carry_out(NAME, &experiment, root, quick, |machine, job| {
+        run_once(machine, job, spike.as_deref(), |pace| {
             let order = Order {
                 job: job.clone(),
                 profile: experiment.profile.clone(),
@@ -60,7 +66,11 @@ pub fn bench(text: &str, root: &Path, quick: bool, host_limits: bool) -> miette:
             };
             apart::run(&program, &order)
         })
-    })
+    })?;
+    let reason = "`spike` is not installed: no directory of PATH has it";
+    let left_out = left_out.into_iter().map(|name| (name, reason.to_owned()));
+    findings.left_out.extend(left_out);
+    Ok(findings)
 }
 
 /// Carries the experiment out and gives its figures. `run` runs a job once on a machine; progress and remarks go to
@@ -79,6 +89,7 @@ pub fn carry_out(
         .ok_or_else(|| miette!("there is no profile `{}`", experiment.profile))?;
     let mut jobs = BTreeMap::new();
     let mut campaigns: BTreeMap<Measured, Prepared> = BTreeMap::new();
+    let mut forks: BTreeMap<Measured, fork::Prepared> = BTreeMap::new();
     let mut measured = Vec::new();
     for turns in &experiment.turns {
         let times = if quick {
@@ -92,8 +103,14 @@ pub fn carry_out(
             };
             if let Some(file) = &task.campaign {
                 if !campaigns.contains_key(measured) {
-                    let prepared = Prepared::of(&root.join(file), measured.machine)?;
+                    let threads = task.threads.unwrap_or(1);
+                    let prepared = Prepared::of(&root.join(file), measured.machine, threads)?;
                     campaigns.insert(measured.clone(), prepared);
+                }
+            } else if let Some(mib) = task.fork_mib {
+                if !forks.contains_key(measured) {
+                    let prepared = fork::Prepared::of(mib, &profile, measured.machine)?;
+                    forks.insert(measured.clone(), prepared);
                 }
             } else if !jobs.contains_key(&task.name) {
                 jobs.insert(task.name.clone(), Ready::of(task, root, &profile, quick)?);
@@ -102,6 +119,9 @@ pub fn carry_out(
         let mut run = |measured: &Measured| {
             if let Some(campaign) = campaigns.get_mut(measured) {
                 return campaign.carry_out();
+            }
+            if let Some(fork) = forks.get_mut(measured) {
+                return fork.carry_out();
             }
             let ready = jobs
                 .get(&measured.task)
@@ -130,14 +150,20 @@ pub fn carry_out(
     })
 }
 
-/// Runs a job once on a machine: `on_board` does it where the machine is the board.
+/// Runs a job once on a machine: `on_board` does it where the machine is the board. `spike`: where Spike is.
 fn run_once(
     machine: Machine,
     job: &Job,
+    spike: Option<&Path>,
     on_board: impl FnOnce(Pace) -> miette::Result<Sample>,
 ) -> miette::Result<Sample> {
     match machine {
         Machine::Qemu => qemu::run(qemu::Mode::StepByStep, job),
+        Machine::Plain => qemu::run(qemu::Mode::Plain, job),
+        Machine::Spike => {
+            let program = spike.ok_or_else(|| miette!("`spike` is not installed"))?;
+            qemu::run(qemu::Mode::Spike(program), job)
+        }
         Machine::Counting => qemu::run(qemu::Mode::Counting, job),
         Machine::Fast => on_board(Pace::Fast),
         Machine::Timed => on_board(Pace::Timed),
@@ -158,6 +184,8 @@ fn value(source: &Source, of: &Measurements) -> Option<f64> {
             of.median([a, b], |[a, b]| Some(seconds(a)? * 1e9 / instructions(b)?))
         }
         Source::RunsPerSecond(a) => of.median([a], |[a]| Some(f64::from(a.runs?) / seconds(a)?)),
+        Source::MsPerCopy(a) => of.median([a], |[a]| Some(seconds(a)? * 1e3 / f64::from(a.runs?))),
+        Source::SimulationPercent(a) => of.median([a], |[a]| Some(100.0 * a.simulated?)),
         Source::InstructionsPerRun(a) => {
             of.median([a], |[a]| Some(instructions(a)? / f64::from(a.runs?)))
         }

@@ -49,6 +49,12 @@ impl Hearing {
         self.met
     }
 
+    /// Whether the program has said that it passed or failed, behind which it has nothing to say.
+    pub fn has_verdict(&self) -> bool {
+        let mut vms = self.journal.vms.iter();
+        vms.any(|vm| !vm.passed.is_empty() || !vm.failed.is_empty())
+    }
+
     /// What was heard, if the job came to a good end. `ended` says whether the machine ended by itself.
     ///
     /// # Errors
@@ -118,8 +124,10 @@ pub struct Sample {
     pub checksum: Option<u64>,
     /// Hash of the run's trace, from a machine that makes one.
     pub trace_hash: Option<u64>,
-    /// Runs, of a campaign.
+    /// Runs of a campaign, or copies of a board.
     pub runs: Option<u32>,
+    /// Of the wall's time of all threads of a campaign, the part in which boards ran.
+    pub simulated: Option<f64>,
 }
 
 impl Sample {
@@ -131,6 +139,7 @@ impl Sample {
             checksum: figure(journal, CHECKSUM),
             trace_hash: None,
             runs: None,
+            simulated: None,
         }
     }
 

@@ -24,7 +24,8 @@ fn sample(milliseconds: u64, instructions: Option<u64>) -> Sample {
         instructions,
         checksum: Some(1),
         trace_hash: Some(9),
-        runs: None,
+        runs: Some(10),
+        simulated: Some(0.95),
     }
 }
 
@@ -63,6 +64,8 @@ fn figures_are_medians_over_the_turns() {
     let (x, y) = pair();
     assert_eq!(value(Source::CountDifference(x, y)), Some(0.0));
     assert_eq!(value(Source::Instructions(b.clone())), Some(100.0));
+    assert_eq!(value(Source::MsPerCopy(b.clone())), Some(25.0));
+    assert_eq!(value(Source::SimulationPercent(b.clone())), Some(95.0));
     assert_eq!(value(Source::Identical(b)), Some(3.0));
 }
 
@@ -121,6 +124,8 @@ fn projects_own_experiment_has_the_metrics_that_are_promised() {
         "linux_boot_wall_seconds",
         "slowdown_4_harts",
         "identical_runs",
+        "fork_64_mib_ms",
+        "campaign_linux_simulation_percent",
     ] {
         let metric = experiment.metrics.iter().find(|metric| metric.name == name);
         let metric = metric.unwrap_or_else(|| panic!("there is no metric {name}"));
@@ -148,7 +153,7 @@ fn tasks(rounds: u32) -> String {
 
 /// The board in this process.
 fn run_here(machine: Machine, job: &Job) -> miette::Result<Sample> {
-    run_once(machine, job, |pace| {
+    run_once(machine, job, None, |pace| {
         machine::run(&Order {
             job: job.clone(),
             profile: "soc".to_owned(),
@@ -165,7 +170,7 @@ fn programs_count_and_compute_the_same_on_all_machines_every_time() {
         title = "t"
         profile = "soc"
         [[turns]]
-        of = ["one@counting", "one@qemu", "four@qemu", "one@fast", "one@timed", "four@fast", "four@timed"]
+        of = ["one@counting", "one@qemu", "four@qemu", "one@fast", "one@timed", "four@fast", "four@timed", "one@plain"]
         repeat = 1
         quick_repeat = 2
         [[turns]]
@@ -199,11 +204,11 @@ fn programs_count_and_compute_the_same_on_all_machines_every_time() {
     })
     .expect("all machines run it");
     let samples = samples.into_inner();
-    let (first, second) = samples.split_at(7);
+    let (first, second) = samples.split_at(8);
     let what = |sample: &Sample| (sample.instructions, sample.checksum, sample.trace_hash);
     assert!(first.iter().map(what).eq(second.iter().map(what)));
     assert!(samples.iter().all(|sample| sample.checksum.is_some()));
-    let [counting, _, _, fast, timed, four, four_timed] = *first else {
+    let [counting, _, _, fast, timed, four, four_timed, _] = *first else {
         panic!("{} runs", first.len());
     };
     let count = counting.instructions.expect("it counts");

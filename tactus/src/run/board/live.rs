@@ -431,6 +431,11 @@ impl Live {
         &self.run.seen.pins
     }
 
+    /// How long the host has taken to run it, what came before a fork included.
+    pub fn host_time(&self) -> Duration {
+        self.host_time
+    }
+
     /// The virtual time that it has come to.
     pub fn now(&self) -> Femtoseconds {
         self.run.now
