@@ -22,6 +22,7 @@ CAMPAIGN = {
     "fault": [
         {"memory": {"vm": "hello", "among": "all"}},
         {"stall": {"hart": 0, "cycles": 1000}, "affects": []},
+        {"hostile": {"vm": "hello"}},
     ],
 }
 
@@ -34,7 +35,7 @@ def test_a_campaign_has_a_row_for_each_run(hello: tactus.System, tmp_path: Path)
     )
     frame = pl.DataFrame(table)
     assert frame["run"].to_list() == list(range(6))
-    assert set(frame["fault"]) <= {"memory of hello", "stall of hart 0"}
+    assert set(frame["fault"]) <= {"memory of hello", "stall of hart 0", "takeover of hello"}
     assert all(done <= every == 6 for done, every in told)
     assert pl.read_parquet(output).equals(frame)
     assert not output.with_suffix(".part").exists()

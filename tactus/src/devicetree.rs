@@ -43,6 +43,20 @@ const FIRST_CPU: u32 = 3;
 /// A string contains NUL; the check before has seen to it that none does.
 pub fn devicetree(plan: &Plan, index: usize) -> Result<Vec<u8>, Error> {
     let vm = &plan.vms[index];
+    devicetree_with(plan, index, vm.bootargs.as_deref(), vm.initrd)
+}
+
+/// The same with another command line and initrd.
+///
+/// # Errors
+/// As [`devicetree`].
+pub fn devicetree_with(
+    plan: &Plan,
+    index: usize,
+    bootargs: Option<&str>,
+    initrd: Option<Extent>,
+) -> Result<Vec<u8>, Error> {
+    let vm = &plan.vms[index];
     let mut fdt = FdtWriter::new()?;
     let root = fdt.begin_node("")?;
     fdt.property_u32("#address-cells", 2)?;
@@ -50,7 +64,7 @@ pub fn devicetree(plan: &Plan, index: usize) -> Result<Vec<u8>, Error> {
     fdt.property_string_list("compatible", strings(&["tactus,vm", "riscv-virtio"]))?;
     fdt.property_string("model", &format!("tactus,{}", vm.name))?;
     aliases(&mut fdt, vm)?;
-    chosen(&mut fdt, vm)?;
+    chosen(&mut fdt, vm, bootargs, initrd)?;
     memory(&mut fdt, vm)?;
     reserved_memory(&mut fdt, plan, vm)?;
     cpus(&mut fdt, plan, vm)?;
@@ -100,15 +114,20 @@ fn aliases(fdt: &mut FdtWriter, vm: &Vm) -> Result<(), Error> {
     fdt.end_node(node)
 }
 
-fn chosen(fdt: &mut FdtWriter, vm: &Vm) -> Result<(), Error> {
+fn chosen(
+    fdt: &mut FdtWriter,
+    vm: &Vm,
+    bootargs: Option<&str>,
+    initrd: Option<Extent>,
+) -> Result<(), Error> {
     let node = fdt.begin_node("chosen")?;
-    if let Some(bootargs) = &vm.bootargs {
+    if let Some(bootargs) = bootargs {
         fdt.property_string("bootargs", bootargs)?;
     }
     if let Some(path) = uart_path(vm) {
         fdt.property_string("stdout-path", &format!("{path}:115200n8"))?;
     }
-    if let Some(initrd) = vm.initrd {
+    if let Some(initrd) = initrd {
         fdt.property_u64("linux,initrd-start", initrd.start)?;
         fdt.property_u64("linux,initrd-end", initrd.end)?;
     }

@@ -215,6 +215,104 @@ fn nothing_escapes_from_a_vm_that_crashes_and_restarts() {
     assert!(stdout.contains("Escaped or hung: 0 of 12;"), "{stdout}");
 }
 
+/// `make soak` has campaigns of many runs.
+#[test]
+fn a_vm_that_turns_hostile_changes_no_other() {
+    let folder = tempfile::tempdir().expect("a directory can be made");
+    let at = |name: &str| folder.path().join(name);
+    let read = |file: &str| fs::read_to_string(root().join(file)).expect("it is there");
+    let (campaign, system) = (
+        read("campaigns/hostile.toml"),
+        read("systems/takeover.toml"),
+    );
+    let write = |name: &str, pairs: &[(&str, &str)]| {
+        let shorter = [
+            ("../systems/takeover.toml", "system.toml"),
+            ("for = \"10ms\"", "for = \"1ms\""),
+            ("after = \"10ms\"", "after = \"2ms\""),
+        ];
+        let mut text = campaign.clone();
+        for (from, to) in shorter.iter().chain(pairs) {
+            assert!(text.contains(from), "{from}: {text}");
+            text = text.replace(from, to);
+        }
+        fs::write(at(name), text).expect("it can be written");
+    };
+    fs::write(at("system.toml"), &system).expect("it can be written");
+    write("any.toml", &[]);
+    let run = ["any.toml", "--runs", "8", "--csv", "any.csv"];
+    let (code, stdout, stderr) = faults(folder.path(), &run);
+    assert_eq!(code, Some(0), "{stdout}\n{stderr}");
+    let csv = fs::read_to_string(at("any.csv")).expect("it is written");
+    let rows: Vec<Vec<String>> = csv.lines().skip(1).map(cells).collect();
+    assert_eq!(rows.len(), 8);
+    for row in &rows {
+        assert_eq!(row[1], "takeover of subject");
+        assert!(
+            row[2].contains(" goes on at 0x80200000 in place of "),
+            "{row:?}"
+        );
+        assert!(["detected", "contained"].contains(&&*row[4]), "{row:?}");
+        assert_eq!(row[5], "subject");
+    }
+    // Most attack until the end, and not all in the same way.
+    let contained = rows.iter().filter(|row| row[4] == "contained").count();
+    assert!(contained > 4, "{csv}");
+    let by = |row: &Vec<String>| row[2].split(' ').nth(1).map(str::to_owned);
+    let attacks: std::collections::BTreeSet<_> = rows.iter().map(by).collect();
+    assert!(attacks.len() > 2, "{attacks:?}");
+
+    // Where it may not even change itself it is made smaller: by the VM that is not needed, and its own draws.
+    let hostile = "hostile = { vm = \"subject\" }";
+    let ring = "hostile = { vm = \"subject\", attack = \"ring\" }\naffects = []";
+    write(
+        "ring.toml",
+        &[(hostile, ring), ("from =", "pace = \"fast\"\nfrom =")],
+    );
+    let run = ["ring.toml", "--run", "0", "--minimise", "small.toml"];
+    let (code, stdout, stderr) = faults(folder.path(), &run);
+    assert_eq!(code, Some(1), "{stdout}\n{stderr}");
+    assert!(stdout.contains("Without: freertos\n"), "{stdout}");
+    let small = fs::read_to_string(at("small.toml")).expect("it is written");
+    let named = "hostile = { vm = \"subject\", attack = \"ring\", seed = ";
+    assert!(small.contains(named), "{small}");
+    let (code, stdout, stderr) = faults(folder.path(), &["small.toml"]);
+    assert_eq!(code, Some(1), "{stdout}\n{stderr}");
+
+    // A VM too small for the hostile guest, and not for its own image: an endless loop.
+    fs::write(at("loop.bin"), 0x0000_006f_u32.to_le_bytes()).expect("it can be written");
+    let tight = system
+        .replace("@bench-load", "loop.bin")
+        .replace("rt_share", "rt_memory = \"1900KiB\"\nrt_share");
+    fs::write(at("tight.toml"), tight).expect("it can be written");
+    for (pairs, said) in [
+        (
+            &[("\"system.toml", "\"tight.toml")][..],
+            "line 10: VM `subject` cannot hold the hostile guest",
+        ),
+        (
+            &[(
+                hostile,
+                "hostile = { vm = \"subject\", attack = \"rings\" }",
+            )],
+            "line 10: there is no attack `rings`",
+        ),
+        (
+            &[(hostile, "hostile = { vm = \"subject\", attack = \"io\" }")],
+            "line 10: VM `subject` lacks what the attack `io` uses",
+        ),
+        (
+            &[(hostile, "hostile = { vm = \"nobody\" }")],
+            "line 10: there is no VM `nobody`",
+        ),
+    ] {
+        write("wrong.toml", pairs);
+        let (code, stdout, stderr) = faults(folder.path(), &["wrong.toml"]);
+        assert_eq!((code, &*stdout), (Some(2), ""), "{stderr}");
+        assert!(stderr.contains(said), "{said}: {stderr}");
+    }
+}
+
 /// A VM that emulates a disk crashes at any cycle, also of the starts between faults of its own; `make soak` has 10,000
 /// crashes.
 #[test]
@@ -395,6 +493,8 @@ fn a_crash_and_a_named_place_are_what_they_say() {
     ] {
         let (code, stdout, stderr) = of(fault);
         assert_eq!((code, &*stdout), (Some(2), ""));
+        // Lines are broken where a terminal ends.
+        let stderr = stderr.replace("\n  \u{2502} ", " ");
         assert!(stderr.contains(message), "{stderr}");
     }
 }

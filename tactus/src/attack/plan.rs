@@ -65,7 +65,7 @@ impl Candidate {
     }
 
     /// Whether an attack with these needs does anything in its place.
-    fn has(&self, needs: Needs) -> bool {
+    pub fn has(&self, needs: Needs) -> bool {
         match needs {
             Needs::Nothing => true,
             Needs::Channel => self.channels > 0,

@@ -1,7 +1,8 @@
 //! A system with a hostile VM in the place of one of its own.
 
-use crate::config::{At, Config, FileName, OnFault, Size};
+use crate::config::{At, Config, FileName, OnFault, Size, Vm};
 
+use super::catalog::Attack;
 use super::plan::Run;
 
 /// The guest that attacks.
@@ -9,6 +10,25 @@ pub const IMAGE: &str = "attacker";
 /// Bytes of memory that a hostile VM has at most, beside those kept for its real-time vCPUs. They are several times
 /// those of a shared cache. The hypervisor clears them at a restart, and more would take longer than a run.
 const MEMORY_MAX: u64 = 16 << 20;
+
+/// The hostile guest's boot arguments: what it does, from which seed, and from when on, in ticks of the `time` CSR.
+pub fn arguments(attack: &Attack, seed: u64, after: u64) -> String {
+    format!("attack={} seed={seed} after={after}", attack.name)
+}
+
+/// Puts the hostile guest in the place of a VM's image.
+pub fn take_image(vm: &mut Vm, arguments: String) {
+    let span = vm.place().clone();
+    vm.image = Some(At {
+        value: FileName::Artifact(IMAGE.to_owned()),
+        span: span.clone(),
+    });
+    vm.initrd = None;
+    vm.bootargs = Some(At {
+        value: arguments,
+        span,
+    });
+}
 
 /// Puts the hostile guest in the place of the run's VM, with that VM's rights. It attacks from `after` on, in ticks of
 /// the `time` CSR.
@@ -18,18 +38,7 @@ pub fn replace(config: &mut Config, run: &Run, seed: u64, after: u64) {
     let Some(vm) = config.vms.get_mut(run.attacker) else {
         return;
     };
-    let span = vm.place().clone();
-    let at = |value| At {
-        value,
-        span: span.clone(),
-    };
-    let name = run.attack.name;
-    vm.image = Some(At {
-        value: FileName::Artifact(IMAGE.to_owned()),
-        span: span.clone(),
-    });
-    vm.initrd = None;
-    vm.bootargs = Some(at(format!("attack={name} seed={seed} after={after}")));
+    take_image(vm, arguments(run.attack, seed, after));
     if vm.on_fault == OnFault::Halt {
         vm.on_fault = OnFault::Restart;
     }

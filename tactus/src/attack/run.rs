@@ -3,7 +3,7 @@
 //! The system boots on the fast pace. From when the victims have started and the attack begins, all costs are charged,
 //! and the run lasts the time that is asked for.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use miette::{WrapErr, miette};
@@ -16,8 +16,8 @@ use crate::check::{self, Guarantee};
 use crate::config::{At, Class, Config, Nanoseconds};
 use crate::evidence::Inputs;
 use crate::image;
-use crate::plan::Plan;
-use crate::problem::{Problem, Weight};
+use crate::plan::{self, Plan};
+use crate::problem::{Problem, Refusal, Weight};
 use crate::run::Boot;
 use crate::run::board::jobs::{Summary, Watch};
 use crate::run::board::probe::{Place, Probe};
@@ -28,7 +28,7 @@ use crate::run::machine::Platform;
 use crate::run::session::{Ending, Outcome, Session, Stop, Unwatched, Watcher};
 
 use super::plan::{Candidate, Run};
-use super::replace::replace;
+use super::replace::{self, replace};
 use super::verdict::{Watched, bound};
 
 /// The board of a system of another machine, and of random ones.
@@ -296,6 +296,31 @@ impl Lab {
     /// It cannot be built any more.
     pub fn as_is(&self) -> miette::Result<Boot> {
         self.boot(None)
+    }
+
+    /// What is planned.
+    pub const fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The VM as it is planned with the hostile guest as its image, in all of its memory, and that image's file.
+    ///
+    /// # Errors
+    /// The image does not fit, or is not there.
+    pub fn taken_over(&self, vm: usize) -> Result<(plan::Vm, Option<PathBuf>), Refusal> {
+        let mut config = self.config.clone();
+        if let Some(vm) = config.vms.get_mut(vm) {
+            replace::take_image(vm, String::new());
+        }
+        let read = Ok((config, self.problems.clone()));
+        let mut verdict = check::verdict(self.file.clone(), read, &Artifacts::chosen());
+        match verdict.plan {
+            Some(mut plan) => {
+                let file = verdict.guests.get_mut(vm).and_then(Option::take);
+                Ok((plan.vms.swap_remove(vm), file))
+            }
+            None => Err(Refusal::new(verdict.file, verdict.problems)),
+        }
     }
 
     /// A board that sees the jobs of the reserved vCPUs of `victims` when it is timed, and which vCPUs these are.

@@ -10,7 +10,8 @@ use tactus_board::fault::{Cache, Register};
 use tactus_board::time::Femtoseconds;
 use toml::Spanned;
 
-use crate::config::{Nanoseconds, Size, Source};
+use crate::attack::catalog::{ATTACKS, Attack, find};
+use crate::config::{Nanoseconds, Size, Source, cure_of_unknown};
 use crate::run::machine::SEED;
 use crate::sweep::description::{Base, Invalid, Reader, base, text};
 
@@ -84,6 +85,7 @@ struct RawFault {
     memory: Option<RawMemory>,
     registers: Option<RawRegisters>,
     crash: Option<OfVm>,
+    hostile: Option<RawHostile>,
     line: Option<RawLine>,
     stall: Option<Stall>,
     fabric: Option<FabricFault>,
@@ -119,6 +121,14 @@ struct RawRegisters {
 #[serde(deny_unknown_fields)]
 struct OfVm {
     vm: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawHostile {
+    vm: String,
+    attack: Option<String>,
+    seed: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -276,6 +286,15 @@ pub enum Kind {
         /// The VM.
         vm: String,
     },
+    /// A VM turns hostile: a hart that it has goes on in the guest of `tactus attack`.
+    Hostile {
+        /// The VM.
+        vm: String,
+        /// What it does; `None`: drawn of those that it has the rights for.
+        attack: Option<&'static Attack>,
+        /// What its random numbers are made of; `None`: drawn, too.
+        seed: Option<u64>,
+    },
     /// An interrupt line is held at a level.
     Line {
         /// The line.
@@ -316,6 +335,14 @@ impl fmt::Display for Kind {
             Self::Memory { vm, .. } => write!(f, "memory of {vm}"),
             Self::Registers { vm, .. } => write!(f, "registers of {vm}"),
             Self::Crash { vm } => write!(f, "crash of {vm}"),
+            Self::Hostile {
+                vm, attack: None, ..
+            } => write!(f, "takeover of {vm}"),
+            Self::Hostile {
+                vm,
+                attack: Some(attack),
+                ..
+            } => write!(f, "takeover of {vm} by {}", attack.name),
             Self::Line { number, high, .. } => {
                 write!(f, "line {number} {}", if *high { "high" } else { "low" })
             }
@@ -356,6 +383,15 @@ pub struct Fault {
     pub weight: u32,
     /// When, since reset; without, at any time within the window.
     pub at: Option<Femtoseconds>,
+    /// Where the campaign's file describes it.
+    pub span: Range<usize>,
+}
+
+impl Fault {
+    /// The error that refuses it, at its place in the campaign's file.
+    pub fn invalid(&self, campaign: &Campaign, message: String, help: String) -> Invalid {
+        campaign.reader.at(&self.span, message, help)
+    }
 }
 
 /// What the window of faults begins with.
@@ -372,6 +408,8 @@ pub enum Begin {
 pub struct Campaign {
     /// The text of its file.
     pub text: String,
+    /// What refuses parts of it.
+    pub reader: Reader,
     /// The system.
     pub system: Base,
     /// What time passes in the window and after it.
@@ -494,6 +532,7 @@ impl Campaign {
         }
         Ok(Self {
             text,
+            reader,
             system,
             pace: match file.pace {
                 RawPace::Fast => Pace::Fast,
@@ -564,6 +603,9 @@ fn fault(
             .as_ref()
             .map(|OfVm { vm }| Kind::Crash { vm: vm.clone() }),
     );
+    if let Some(hostile) = &raw.hostile {
+        kinds.push(of_hostile(reader, hostile, span)?);
+    }
     if let Some(line) = &raw.line {
         kinds.push(Kind::Line {
             number: line.number,
@@ -589,13 +631,14 @@ fn fault(
         kinds.push(of_power(reader, power, span, pace)?);
     }
     let Ok([kind]) = <[Kind; 1]>::try_from(kinds) else {
-        let message = "a fault is one of `memory`, `registers`, `crash`, `line`, `stall`, `fabric`, `drift`, `tag` and `power`";
+        let message = "a fault is one of `memory`, `registers`, `crash`, `hostile`, `line`, `stall`, `fabric`, `drift`, `tag` and `power`";
         return Err(reader.at(span, message, HELP));
     };
     let own = match &kind {
-        Kind::Memory { vm, .. } | Kind::Registers { vm, .. } | Kind::Crash { vm } => {
-            Some(vec![vm.clone()])
-        }
+        Kind::Memory { vm, .. }
+        | Kind::Registers { vm, .. }
+        | Kind::Crash { vm }
+        | Kind::Hostile { vm, .. } => Some(vec![vm.clone()]),
         // All boot again, and as ever.
         Kind::Power(_) => Some(Vec::new()),
         _ => None,
@@ -619,6 +662,21 @@ fn fault(
         affects,
         weight,
         at: raw.femtoseconds.map(Femtoseconds),
+        span: span.clone(),
+    })
+}
+
+fn of_hostile(reader: &Reader, raw: &RawHostile, span: &Range<usize>) -> Result<Kind, Invalid> {
+    let attack = raw.attack.as_deref().map(|name| {
+        find(name).ok_or_else(|| {
+            let help = cure_of_unknown(name, &ATTACKS.map(|attack| attack.name));
+            reader.at(span, format!("there is no attack `{name}`"), help)
+        })
+    });
+    Ok(Kind::Hostile {
+        vm: raw.vm.clone(),
+        attack: attack.transpose()?,
+        seed: raw.seed,
     })
 }
 
@@ -831,6 +889,22 @@ mod tests {
         });
         assert_eq!(campaign.faults[0].kind, wanted);
         assert!(campaign.faults[0].affects.is_empty());
+        let of = |text: &str| {
+            let campaign = parsed(&GOOD.replace("memory = { vm = \"a\" }", text));
+            let fault = campaign.expect("it is in order").faults.remove(0);
+            assert_eq!(fault.affects, ["a"]);
+            (fault.kind.to_string(), fault.kind)
+        };
+        let hostile = |attack, seed| Kind::Hostile {
+            vm: "a".to_owned(),
+            attack,
+            seed,
+        };
+        let any = of("hostile = { vm = \"a\" }");
+        assert_eq!(any, ("takeover of a".to_owned(), hostile(None, None)));
+        let ring = of("hostile = { vm = \"a\", attack = \"ring\", seed = 7 }");
+        let wanted = hostile(find("ring"), Some(7));
+        assert_eq!(ring, ("takeover of a by ring".to_owned(), wanted));
         let line = "[[fault]]\nline = { number = 3, level = \"high\", lasts = \"1ms\" }\naffects = []\nweight = 3\n";
         let campaign = parsed(&format!("{GOOD}{line}")).expect("it is in order");
         let wanted = Kind::Line {
@@ -883,7 +957,17 @@ mod tests {
             (
                 "memory = { vm = \"a\" }",
                 "weight = 1",
-                "line 4: a fault is one of `memory`, `registers`, `crash`, `line`, `stall`, `fabric`, `drift`, `tag` and `power`",
+                "line 4: a fault is one of `memory`, `registers`, `crash`, `hostile`, `line`, `stall`, `fabric`, `drift`, `tag` and `power`",
+            ),
+            (
+                "memory = { vm = \"a\" }",
+                "hostile = { vm = \"a\", attack = \"rings\" }",
+                "line 4: there is no attack `rings`",
+            ),
+            (
+                "memory = { vm = \"a\" }",
+                "hostile = { vm = \"a\" }\ncrash = { vm = \"a\" }",
+                "line 4: a fault is one of `memory`, `registers`, `crash`, `hostile`, `line`, `stall`, `fabric`, `drift`, `tag` and `power`",
             ),
             (
                 "memory = { vm = \"a\" }",

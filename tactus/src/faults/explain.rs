@@ -1,10 +1,13 @@
 //! What a fault has done first: where a run and the one without the fault part.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 
 use tactus_board::time::Femtoseconds;
 
 use super::run::{Struck, Subject};
+use crate::image::Image;
 use crate::run::board::Worker;
 use crate::run::board::live::{Live, Until};
 use crate::symbols::Symbols;
@@ -71,8 +74,8 @@ fn run_to(pair: &mut Pair, time: Femtoseconds) {
 /// # Errors
 /// There is no memory for a copy.
 pub fn of_registers(
-    subject: &Subject,
     struck: &mut Struck,
+    names: &mut Names<'_>,
     end: Femtoseconds,
 ) -> miette::Result<Option<Parting>> {
     let mut pair = [struck.with.fork()?, struck.without.fork()?];
@@ -96,7 +99,7 @@ pub fn of_registers(
             return Ok(None);
         };
         if step == 1 {
-            return Ok(Some(told(subject, &pair, hart)));
+            return Ok(Some(told(names, &pair, hart)));
         }
         (from, to) = (at - step, at);
         pair = before;
@@ -109,8 +112,8 @@ pub fn of_registers(
 /// # Errors
 /// There is no memory for a copy.
 pub fn of_events(
-    subject: &Subject,
     struck: &mut Struck,
+    names: &mut Names<'_>,
     end: Femtoseconds,
 ) -> miette::Result<Option<Parting>> {
     let mut pair = [struck.with.fork()?, struck.without.fork()?];
@@ -134,7 +137,7 @@ pub fn of_events(
         }
     }
     let hart = differing(&last).unwrap_or(0);
-    Ok(Some(told(subject, &last, hart)))
+    Ok(Some(told(names, &last, hart)))
 }
 
 /// The first hart on which two runs differ in a register, or in the program counter.
@@ -147,29 +150,76 @@ fn differing([now, before]: &Pair) -> Option<usize> {
     })
 }
 
-fn told(subject: &Subject, pair: &Pair, hart: usize) -> Parting {
-    let image = &subject.boot().image;
-    let who = |live: &Live| Worker::of(live.board().doing(hart), image.vms.len());
-    let place = |live: &Live| {
-        let file = match who(live) {
-            Worker::Vm(vm) => image.guests[vm].as_ref(),
-            Worker::Hypervisor | Worker::Idle => Some(&image.hypervisor),
+/// The names of a system's workers and of the places in their code.
+#[derive(Debug)]
+pub struct Names<'s> {
+    image: &'s Image,
+    /// The VM that has turned hostile, and the file of its guest.
+    hostile: Option<(usize, Option<&'s Path>)>,
+    known: BTreeMap<&'s Path, Symbols>,
+}
+
+impl<'s> Names<'s> {
+    /// Those of a run with a fault of that kind, by its number, and of the one without.
+    pub fn new(subject: &'s Subject, kind: usize) -> Self {
+        Self {
+            image: &subject.boot().image,
+            hostile: subject.hostile(kind),
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// What a worker is called.
+    pub fn of(&self, worker: &Worker) -> String {
+        worker.name(&self.image.vms)
+    }
+
+    /// The symbols of what a worker executes, `with` the fault or without.
+    fn symbols(&mut self, with: bool, worker: &Worker) -> Option<&Symbols> {
+        let file = match worker {
+            Worker::Vm(vm) => match self.hostile.filter(|(hostile, _)| with && hostile == vm) {
+                Some((_, file)) => file,
+                None => self.image.guests[*vm].as_deref(),
+            },
+            Worker::Hypervisor | Worker::Idle => Some(&*self.image.hypervisor),
             _ => None,
         };
-        let pc = live.board().pc(hart);
-        let bytes = file.and_then(|file| std::fs::read(file).ok());
-        let symbols = bytes.map(|bytes| Symbols::of(&bytes)).unwrap_or_default();
-        let Some(named) = symbols.place(pc) else {
-            return format!("{pc:#x}");
-        };
+        let file = file?;
+        Some(self.known.entry(file).or_insert_with(|| {
+            let bytes = std::fs::read(file).ok();
+            bytes.map(|bytes| Symbols::of(&bytes)).unwrap_or_default()
+        }))
+    }
+
+    /// The symbol at or before an address in a worker's code.
+    fn symbol(&mut self, with: bool, worker: &Worker, address: u64) -> Option<String> {
+        self.symbols(with, worker)?.place(address)
+    }
+
+    /// An address in a worker's code, with its symbol where there is one.
+    pub fn place(&mut self, with: bool, worker: &Worker, pc: u64) -> String {
+        match self.symbol(with, worker, pc) {
+            Some(named) => format!("{pc:#x}, {named}"),
+            None => format!("{pc:#x}"),
+        }
+    }
+}
+
+fn told(names: &mut Names<'_>, pair: &Pair, hart: usize) -> Parting {
+    let vms = names.image.vms.len();
+    let who = |live: &Live| Worker::of(live.board().doing(hart), vms);
+    let mut place = |live: &Live, with: bool| {
+        let worker = who(live);
+        let place = names.place(with, &worker, live.board().pc(hart));
         // The hypervisor copies for many callers: who has called is in the return address, unless it has been reused.
-        let returns = symbols.place(live.board().x(hart, 1));
-        match returns.filter(|_| who(live) == Worker::Hypervisor) {
-            Some(returns) => format!("{pc:#x}, {named}, x1 is in {returns}"),
-            None => format!("{pc:#x}, {named}"),
+        let returns = names.symbol(with, &worker, live.board().x(hart, 1));
+        match returns.filter(|_| worker == Worker::Hypervisor) {
+            Some(returns) => format!("{place}, x1 is in {returns}"),
+            None => place,
         }
     };
     let [now, before] = pair;
+    let places = [place(now, true), place(before, false)];
     let mut registers = Vec::new();
     for number in 1..32 {
         let values = (now.board().x(hart, number), before.board().x(hart, number));
@@ -183,8 +233,8 @@ fn told(subject: &Subject, pair: &Pair, hart: usize) -> Parting {
     Parting {
         cycle: before.board().cycle(hart),
         hart,
-        who: [who(now).name(&image.vms), who(before).name(&image.vms)],
-        places: [place(now), place(before)],
+        who: [names.of(&who(now)), names.of(&who(before))],
+        places,
         registers,
     }
 }

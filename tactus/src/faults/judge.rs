@@ -3,6 +3,7 @@
 use tactus_board::time::Femtoseconds;
 
 use super::description::Compare;
+use crate::attack::replace::IMAGE;
 use crate::attack::run::Shown;
 use crate::attack::verdict::{Alone, Finding, findings};
 use crate::run::journal::VmJournal;
@@ -323,7 +324,14 @@ impl Reference {
     }
 
     /// Judges a run whose fault may change the VMs `affects`. `before`: how many bytes each VM had written then.
-    pub fn judge(&self, run: &Shown, affects: &[usize], before: &[usize]) -> Judged {
+    /// `hostile`: the VM that has turned hostile by it.
+    pub fn judge(
+        &self,
+        run: &Shown,
+        affects: &[usize],
+        before: &[usize],
+        hostile: Option<usize>,
+    ) -> Judged {
         let vms = &run.outcome.journal.vms;
         let others: Vec<_> = run
             .jobs
@@ -339,13 +347,19 @@ impl Reference {
             let us = cycles as f64 * 1e6 / self.clock_hz as f64;
             format!("{us:.1} us")
         };
-        let mut judging = Judging::begin(
-            affects,
-            findings(Some(alone), &run.outcome, None, &others, time),
-        );
+        let mut found = findings(Some(alone), &run.outcome, None, &others, time);
+        let of_hostile = hostile.map(|vm| (&vms[vm], &self.shown.outcome.journal.vms[vm]));
+        found.extend(of_hostile.and_then(|(now, usual)| success(now, usual)));
+        let mut judging = Judging::begin(affects, found);
         for (index, (vm, usual)) in vms.iter().zip(&self.seen).enumerate() {
             let now = Seen::of(vm, self.compare);
-            let difference = now.difference(usual, self.compare);
+            let difference = now.difference(usual, self.compare).or_else(|| {
+                // Whatever it has shown of it.
+                (hostile == Some(index)).then(|| Difference {
+                    text: "is another guest".to_owned(),
+                    is_told: false,
+                })
+            });
             judging.add(index, &vm.name, difference.as_slice());
         }
         judging.end(|| self.is_stuck(run, before))
@@ -364,8 +378,22 @@ impl Reference {
     }
 }
 
+/// What a VM that turned hostile says to have reached: an access that had to be refused. That its guest ends by a panic
+/// is nothing of the kind: other vCPUs of the VM may still write to its memory.
+fn success(now: &VmJournal, usual: &VmJournal) -> Option<Finding> {
+    let new = now.failed.iter().find(|one| {
+        let (name, reason) = one;
+        name == IMAGE && !reason.starts_with("panic:") && !usual.failed.contains(one)
+    });
+    new.map(|(_, reason)| Finding {
+        kind: "attacker_fail",
+        whom: now.name.clone(),
+        text: format!("the hostile guest reports: {}", reason.replace('_', " ")),
+    })
+}
+
 /// A console's text with a `#` in place of each figure: a word that begins with a digit.
-fn without_figures(text: &[u8]) -> Vec<u8> {
+pub(super) fn without_figures(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
     let mut bytes = text.iter().copied().peekable();
     let mut in_word = false;
@@ -385,7 +413,7 @@ fn without_figures(text: &[u8]) -> Vec<u8> {
 }
 
 /// The beginning of a line, as it can be shown.
-fn shown(line: &[u8]) -> String {
+pub(super) fn shown(line: &[u8]) -> String {
     const MOST: usize = 80;
     let text = String::from_utf8_lossy(line);
     let text = crate::run::visible::visible(text.trim_end());
@@ -398,6 +426,7 @@ fn shown(line: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::journal::Journal;
 
     fn seen(text: &str) -> Seen {
         Seen {
@@ -471,6 +500,28 @@ mod tests {
         assert!(now.difference_of_boot(&usual, 3).is_none());
         now.lines.remove(1);
         assert!(now.difference_of_boot(&usual, 0).is_some());
+    }
+
+    #[test]
+    fn what_a_hostile_guest_has_reached_is_found() {
+        let vm = |failed: &[(&str, &str)]| {
+            let mut vm = Journal::new(&["a"], 1).vms.remove(0);
+            let owned = failed
+                .iter()
+                .map(|(name, why)| ((*name).to_owned(), (*why).to_owned()));
+            vm.failed.extend(owned);
+            vm
+        };
+        let usual = vm(&[(IMAGE, "before")]);
+        let text = |failed: &[(&str, &str)]| {
+            let found = success(&vm(failed), &usual);
+            found.map(|found| found.text)
+        };
+        let others = [(IMAGE, "before"), ("own", "wrong"), (IMAGE, "panic:_lost")];
+        assert_eq!(text(&others), None);
+        let reached = text(&[(IMAGE, "the_access_to_0x8_was_not_refused")]);
+        let told = "the hostile guest reports: the access to 0x8 was not refused";
+        assert_eq!(reached.as_deref(), Some(told));
     }
 
     #[test]

@@ -181,6 +181,11 @@ fn alone(subject: &Subject, walker: &Walker, run: u32) -> Campaign {
             hart,
             is_live: false,
         },
+        (Kind::Hostile { vm, .. }, What::Hostile { attack, seed, .. }) => Kind::Hostile {
+            vm: vm.clone(),
+            attack: Some(attack),
+            seed: Some(seed),
+        },
         (Kind::Tag(tag), What::Fault(BoardFault::Tag { place, bit, .. })) => Kind::Tag(Tag {
             place: Some(place),
             bit: Some(bit),
@@ -200,6 +205,7 @@ fn alone(subject: &Subject, walker: &Walker, run: u32) -> Campaign {
         affects: fault.affects.clone(),
         weight: 1,
         at: Some(at),
+        span: fault.span.clone(),
     }];
     campaign.runs = 1;
     // The run ends when it did.
@@ -216,7 +222,10 @@ fn without_vm(campaign: &Campaign, name: &str) -> Option<Campaign> {
         return None;
     };
     let is_struck = match &fault.kind {
-        Kind::Memory { vm, .. } | Kind::Registers { vm, .. } | Kind::Crash { vm } => vm == name,
+        Kind::Memory { vm, .. }
+        | Kind::Registers { vm, .. }
+        | Kind::Crash { vm }
+        | Kind::Hostile { vm, .. } => vm == name,
         _ => false,
     };
     if is_struck {
@@ -366,6 +375,16 @@ fn of_fault(fault: &Fault) -> Table {
         Kind::Crash { vm } => {
             put("vm", vm.into());
             "crash"
+        }
+        Kind::Hostile { vm, attack, seed } => {
+            put("vm", vm.into());
+            if let Some(attack) = attack {
+                put("attack", attack.name.into());
+            }
+            if let Some(seed) = seed {
+                put("seed", seed.cast_signed().into());
+            }
+            "hostile"
         }
         Kind::Line {
             number,

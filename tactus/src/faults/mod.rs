@@ -1,11 +1,12 @@
 //! `tactus faults`: lets a fault happen in each of many runs of a system on the virtual board, and judges what each has
 //! done to the VM that it has struck and to all others.
 //!
-//! [`description`] reads the file. [`space`] draws the fault of a run from the run's number alone; [`run`] carries a
-//! run out, [`judge`] compares it with the one without a fault, [`reboot`] a boot after a loss of power with the first.
-//! [`work`] carries out all on several threads, and goes on where it was ended. [`explain`] finds where a run parts
-//! from the one without its fault, [`minimise`] makes it smaller; [`tally`] counts verdicts, [`proportion`] says what
-//! they show of all faults; [`results`] has columns and a table, [`page`] shows in a browser how far a campaign is.
+//! [`description`] reads the file. [`space`] draws the fault of a run from the run's number alone, [`takeover`] has the
+//! guest of those by which a VM turns hostile; [`run`] carries a run out, [`judge`] compares it with the one without a
+//! fault, [`reboot`] a boot after a loss of power with the first. [`work`] carries out all on several threads, and goes
+//! on where it was ended. [`explain`] finds where a run parts from the one without its fault, [`minimise`] makes it
+//! smaller; [`tally`] counts verdicts, [`proportion`] says what they show of all faults; [`results`] has columns and a
+//! table, [`page`] shows in a browser how far a campaign is.
 
 pub mod description;
 pub mod explain;
@@ -18,6 +19,7 @@ pub mod reboot;
 pub mod results;
 pub mod run;
 pub mod space;
+pub mod takeover;
 pub mod tally;
 #[cfg(test)]
 mod testing;
@@ -39,6 +41,7 @@ use crate::run::board::live::Until;
 use crate::sweep::{self, workers};
 
 use description::Campaign;
+use explain::Names;
 use page::{About, ENDED, Found, Page, State};
 use run::Subject;
 use work::Done;
@@ -225,8 +228,9 @@ fn explain(arguments: &FaultsArguments, campaign: Campaign, run: u32) -> Result<
     if let Ok(mut struck) = walker.strike(run)? {
         progress.status("where it parts from the run without the fault");
         let end = walker.end();
-        let registers = explain::of_registers(&subject, &mut struck, end)?;
-        let events = explain::of_events(&subject, &mut struck, end)?;
+        let mut names = Names::new(&subject, struck.kind);
+        let registers = explain::of_registers(&mut struck, &mut names, end)?;
+        let events = explain::of_events(&mut struck, &mut names, end)?;
         for (words, parting) in [
             ("First other register", registers),
             ("First other event", events),

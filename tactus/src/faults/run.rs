@@ -3,6 +3,7 @@
 //! A [`Walker`] goes through the window without any fault. At the time of each one it is copied, and the copy goes on
 //! with the fault, to the end.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -14,11 +15,13 @@ use tactus_board::fault::{Cache, Fault as BoardFault};
 use tactus_board::time::Femtoseconds;
 use tactus_board::timing::{RegisterOf, Uses};
 
-use super::description::{Begin, Campaign, Kind, Power, cache_name, register_name};
+use super::description::{Begin, Campaign, Fault, Kind, Power, cache_name, register_name};
 use super::judge::{Judged, Reference, Verdict};
 use super::lives::number_of;
 use super::reboot::Loss;
 use super::space::{Drawn, Space, What, femtoseconds};
+use super::takeover::Takeover;
+use crate::attack::catalog::Attack;
 use crate::attack::run::{Lab, Shown, Unfit};
 use crate::attack::verdict::Watched;
 use crate::config::{Config, Source};
@@ -26,10 +29,12 @@ use crate::run::Boot;
 use crate::run::board::live::{Live, Pattern, Stop, Until};
 use crate::run::board::{Marker, Options, Worker};
 use crate::run::journal::VmJournal;
-use crate::sweep::description::Base;
+use crate::sweep::description::{Base, Invalid};
 
 /// Virtual time within which the phase that a window begins with is to come.
 const PHASE_MAX: Femtoseconds = Femtoseconds(60 * Femtoseconds::SECOND.0);
+/// Why nothing can go wrong any more.
+const ENDED: &str = "the system has ended";
 /// How far a copy goes until it looks again whether a VM has a hart.
 const STEP: Femtoseconds = Femtoseconds(Femtoseconds::SECOND.0 / 1_000_000);
 
@@ -68,6 +73,8 @@ pub struct Subject {
     boot: Arc<Boot>,
     options: Options,
     watched: Vec<Watched>,
+    /// Of each kind of fault, what it needs if a VM turns hostile by it.
+    takeovers: Vec<Option<Takeover>>,
 }
 
 /// The number of a run, when it was interrupted.
@@ -89,6 +96,16 @@ impl Subject {
         let read = Config::parse(source, directory);
         let lab = Lab::read(name.clone(), read, campaign.seed, campaign.length)?;
         let boot = lab.as_is()?;
+        let takeover = |fault: &Fault| {
+            let Kind::Hostile { vm, attack, .. } = &fault.kind else {
+                return Ok(None);
+            };
+            Takeover::of(&lab, &boot.image.memories, vm, *attack)
+                .map(Some)
+                .map_err(|[message, help]| fault.invalid(&campaign, message, help))
+        };
+        let takeovers: Result<Vec<_>, Invalid> = campaign.faults.iter().map(takeover).collect();
+        let takeovers = takeovers.map_err(|invalid| Unfit::Other(invalid.into()))?;
         let all: Vec<usize> = (0..boot.image.vms.len()).collect();
         let (mut options, watched) = lab.watching(&boot, &all, None)?;
         options.quantum = campaign.quantum;
@@ -109,6 +126,7 @@ impl Subject {
             boot: Arc::new(boot),
             options,
             watched,
+            takeovers,
         })
     }
 
@@ -120,6 +138,22 @@ impl Subject {
     /// What is booted.
     pub fn boot(&self) -> &Boot {
         &self.boot
+    }
+
+    /// The images of hostile guests that VMs go on in.
+    pub fn hostile_images(&self) -> impl Iterator<Item = &[u8]> {
+        self.takeovers.iter().flatten().flat_map(Takeover::image)
+    }
+
+    /// The VM that turns hostile by a kind of fault, and the file of its guest.
+    pub fn hostile(&self, kind: usize) -> Option<(usize, Option<&Path>)> {
+        self.takeovers[kind].as_ref().map(Takeover::guest)
+    }
+
+    /// What a VM needs to turn hostile by a kind of fault.
+    fn takeover(&self, kind: usize) -> miette::Result<&Takeover> {
+        let takeover = self.takeovers[kind].as_ref();
+        takeover.ok_or_else(|| miette!("no VM turns hostile by this kind of fault"))
     }
 
     /// Runs the system to the beginning of the window.
@@ -159,14 +193,13 @@ impl Subject {
                 why.unwrap_or_default()
             ));
         }
-        let wrong = |[message, help]: [String; 2]| miette!(help = help, "{message}");
         let follows = self.campaign.skip_unread
             || self
                 .campaign
                 .faults
                 .iter()
                 .any(|fault| fault.kind.is_live());
-        let memory = Space::memory(&self.campaign, &self.boot.image).map_err(wrong)?;
+        let memory = Space::memory(&self.campaign, &self.boot.image)?;
         let begin = live.now();
         let end = begin
             .saturating_add(femtoseconds(self.campaign.length.0))
@@ -180,8 +213,13 @@ impl Subject {
             return Ok(None);
         }
         let uses = copy.board_mut().take_uses().unwrap_or_default();
-        let space = Space::of(&self.campaign, &self.boot.image, live.board(), &uses);
-        let space = space.map_err(wrong)?;
+        let space = Space::of(
+            &self.campaign,
+            &self.boot.image,
+            live.board(),
+            &uses,
+            &self.takeovers,
+        )?;
         // What is drawn is there; whether the others can be is tried.
         for (kind, first) in space.fixed() {
             let mut copy = live.fork()?;
@@ -235,21 +273,61 @@ pub struct Struck {
     pub with: Live,
     /// Without it.
     pub without: Live,
+    /// The kind of fault, by its number.
+    pub kind: usize,
+    /// The byte of a VM's memory that has changed.
+    pub byte: Option<Byte>,
+}
+
+/// A byte of a VM's memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Byte {
+    /// The VM.
+    pub vm: usize,
+    /// Its physical address.
+    pub address: u64,
+    /// Its address for the VM.
+    pub guest: u64,
 }
 
 /// What goes wrong in a run that has come to the time of its fault.
 #[derive(Debug)]
 struct Blow {
-    /// The faults, and when each happens.
-    faults: Vec<(Femtoseconds, BoardFault)>,
+    deed: Deed,
     /// In words.
     what: String,
 }
 
+#[derive(Debug)]
+enum Deed {
+    /// The faults, and when each happens.
+    Faults(Vec<(Femtoseconds, BoardFault)>),
+    /// The harts of a VM go on in the hostile guest.
+    Takeover {
+        /// The kind of fault, by its number.
+        kind: usize,
+        harts: Vec<usize>,
+        attack: &'static Attack,
+        seed: u64,
+    },
+}
+
 impl Blow {
-    fn strike(&self, live: &mut Live) -> miette::Result<()> {
+    fn strike(&self, subject: &Subject, live: &mut Live) -> miette::Result<()> {
         let now = live.now();
-        for (time, fault) in &self.faults {
+        let faults = match &self.deed {
+            Deed::Faults(faults) => faults,
+            Deed::Takeover {
+                kind,
+                harts,
+                attack,
+                seed,
+            } => {
+                let takeover = subject.takeover(*kind)?;
+                return takeover.strike(live.board_mut(), harts, attack, *seed);
+            }
+        };
+        for (time, fault) in faults {
             let board = live.board_mut();
             let injected = if *time <= now {
                 board.inject_now(*fault)
@@ -337,8 +415,21 @@ impl Walker {
             Err(reason) => Err(reason),
             Ok(blow) => {
                 let mut with = without.fork()?;
-                blow.strike(&mut with)?;
-                Ok(Struck { with, without })
+                blow.strike(&self.subject, &mut with)?;
+                let byte = match (&self.space.kind(drawn.kind).kind, drawn.what) {
+                    (Kind::Memory { vm, .. }, What::Memory { address, guest, .. }) => {
+                        let mut vms = self.subject.boot.image.vms.iter();
+                        vms.position(|name| name == vm)
+                            .map(|vm| Byte { vm, address, guest })
+                    }
+                    _ => None,
+                };
+                Ok(Struck {
+                    with,
+                    without,
+                    kind: drawn.kind,
+                    byte,
+                })
             }
         })
     }
@@ -351,11 +442,21 @@ impl Walker {
         drawn: &Drawn,
         cancel: &AtomicBool,
     ) -> miette::Result<Option<Result<Blow, String>>> {
-        let go_on = &mut || !cancel.load(Ordering::Relaxed);
-        let ended = || Ok(Some(Err("the system has ended".to_owned())));
         if live.ended().is_some() {
-            return ended();
+            return Ok(Some(Err(ENDED.to_owned())));
         }
+        let of_vm = match drawn.what {
+            What::Register { vm, hart, .. } => Some((vm, hart)),
+            What::Hostile { vm, .. } => Some((vm, None)),
+            What::Fault(_) | What::Memory { .. } | What::Pulse(..) => None,
+        };
+        let hart = match of_vm.map(|(vm, hart)| self.wait_for_hart(live, vm, hart, cancel)) {
+            // Not one of a VM's.
+            None => 0,
+            Some(None) => return Ok(None),
+            Some(Some(Err(reason))) => return Ok(Some(Err(reason))),
+            Some(Some(Ok(hart))) => hart,
+        };
         let (faults, what) = match &drawn.what {
             What::Fault(fault) => (vec![(live.now(), *fault)], words(fault)),
             What::Memory {
@@ -375,27 +476,23 @@ impl Walker {
                 let faults = vec![(time, *first), (time.saturating_add(*lasts), *last)];
                 (faults, words(first))
             }
-            What::Register {
-                vm,
-                register,
-                bit,
-                hart,
-            } => {
-                let hart = loop {
-                    if let Some(hart) = self.hart_of(live, *vm, *hart) {
-                        break hart;
-                    }
-                    let next = live.now().saturating_add(STEP);
-                    if next >= self.end {
-                        let name = &self.subject.boot.image.vms[*vm];
-                        return Ok(Some(Err(format!("{name} has no hart any more"))));
-                    }
-                    match live.run(&Until::Time(next), None, go_on) {
-                        Stop::Interrupted => return Ok(None),
-                        Stop::Ended(_) => return ended(),
-                        _ => {}
-                    }
+            What::Hostile { vm, attack, seed } => {
+                let harts: Vec<usize> = self.harts_of(live, *vm).collect();
+                let what = format!(
+                    "attack `{}` with seed {seed}: hart {hart} goes on at {:#x} in place of {:#x}",
+                    attack.name,
+                    self.subject.takeover(drawn.kind)?.entry(),
+                    live.board().pc(hart)
+                );
+                let deed = Deed::Takeover {
+                    kind: drawn.kind,
+                    harts,
+                    attack,
+                    seed: *seed,
                 };
+                return Ok(Some(Ok(Blow { deed, what })));
+            }
+            What::Register { register, bit, .. } => {
                 let bits = match bit {
                     Some(bit) => 1 << bit,
                     None => live.board().pc(hart),
@@ -412,15 +509,49 @@ impl Walker {
                 (vec![(live.now(), fault)], what)
             }
         };
-        Ok(Some(Ok(Blow { faults, what })))
+        let deed = Deed::Faults(faults);
+        Ok(Some(Ok(Blow { deed, what })))
+    }
+
+    /// The hart that a VM has, of those that are `wanted`. `live` goes on until it has one; `None`: it was interrupted.
+    /// The text says why there will be none.
+    fn wait_for_hart(
+        &self,
+        live: &mut Live,
+        vm: usize,
+        wanted: Option<usize>,
+        cancel: &AtomicBool,
+    ) -> Option<Result<usize, String>> {
+        loop {
+            if let Some(hart) = self.hart_of(live, vm, wanted) {
+                return Some(Ok(hart));
+            }
+            let next = live.now().saturating_add(STEP);
+            if next >= self.end {
+                let name = &self.subject.boot.image.vms[vm];
+                return Some(Err(format!("{name} has no hart any more")));
+            }
+            match live.run(&Until::Time(next), None, &mut || {
+                !cancel.load(Ordering::Relaxed)
+            }) {
+                Stop::Interrupted => return None,
+                Stop::Ended(_) => return Some(Err(ENDED.to_owned())),
+                _ => {}
+            }
+        }
     }
 
     /// The first hart that a VM has, or `wanted` if it has that.
     fn hart_of(&self, live: &Live, vm: usize, wanted: Option<usize>) -> Option<usize> {
+        let mut harts = self.harts_of(live, vm);
+        harts.find(|&hart| wanted.is_none_or(|wanted| wanted == hart))
+    }
+
+    /// The harts that a VM has.
+    fn harts_of(&self, live: &Live, vm: usize) -> impl Iterator<Item = usize> {
         let vms = self.subject.boot.image.vms.len();
         let board = live.board();
-        let has = |hart: usize| Worker::of(board.doing(hart), vms) == Worker::Vm(vm);
-        (0..board.harts()).find(|&hart| has(hart) && wanted.is_none_or(|wanted| wanted == hart))
+        (0..board.harts()).filter(move |&hart| Worker::of(board.doing(hart), vms) == Worker::Vm(vm))
     }
 
     /// Whether the fault is of what nothing reads from now on. `live` has come to its time.
@@ -514,7 +645,7 @@ impl Walker {
         let at = live.now();
         let written = |vm: &VmJournal| vm.console.bytes().len();
         let before: Vec<usize> = live.journal().vms.iter().map(written).collect();
-        blow.strike(&mut live)?;
+        blow.strike(&self.subject, &mut live)?;
         let kind = &self.space.kind(drawn.kind).kind;
         let loss = match kind {
             Kind::Power(Power { off, keeps, .. }) => {
@@ -547,9 +678,13 @@ impl Walker {
             .filter(|&vm| affects.contains(&image.vms[vm]))
             .collect();
         let shown = Shown::of(live.outcome(), self.subject.watched.clone());
+        let hostile = match drawn.what {
+            What::Hostile { vm, .. } => Some(vm),
+            _ => None,
+        };
         let judged = match &loss {
             Some(loss) => self.reference.judge_loss(&shown, &affects, loss),
-            None => self.reference.judge(&shown, &affects, &before),
+            None => self.reference.judge(&shown, &affects, &before, hostile),
         };
         Ok(Some(Row {
             at: at.0,

@@ -14,13 +14,18 @@ use super::description::{
     Among, Campaign, Drift, FabricFault, Fault, Kind, Power, Stall, Tag, cache_name,
 };
 use super::lives::{self, Lives, number_of, register_of};
+use super::takeover::Takeover;
+use crate::attack::catalog::Attack;
 use crate::config::Nanoseconds;
 use crate::image::Image;
+use crate::sweep::description::Invalid;
 
 /// Bytes of a line of memory that is used or not.
 const LINE: u64 = 64;
 /// Parts of a whole, in which [`Drawn::share`] counts.
 pub const SHARES: u64 = 1_000_000_000;
+/// Seeds that a hostile guest's is drawn from.
+const SEEDS: u64 = 1 << 32;
 /// Registers that a bit may change in: the program counter, x1 to x31 and f0 to f31.
 const REGISTERS: u8 = 64;
 /// Those of them that are followed: all but the program counter.
@@ -56,6 +61,15 @@ pub enum What {
     },
     /// A line is held, and let go again after so long.
     Pulse(BoardFault, Femtoseconds, BoardFault),
+    /// The hart that a VM has then, or has next, goes on in a hostile guest.
+    Hostile {
+        /// The VM.
+        vm: usize,
+        /// What it does.
+        attack: &'static Attack,
+        /// What its random numbers are made of.
+        seed: u64,
+    },
     /// A register of the hart that a VM has then, or has next.
     Register {
         /// The VM.
@@ -93,6 +107,8 @@ enum Source {
     LiveRegisters(usize, Lives<RegisterOf>, Option<u8>, u64),
     /// A bit of a tag of a cache.
     Tag(Tags),
+    /// A VM that turns hostile by one of these, and its seed.
+    Hostile(usize, Vec<&'static Attack>, Option<u64>),
     /// So long without power, and what is drawn from then.
     Power(Femtoseconds, Option<u64>),
     /// One and the same.
@@ -142,22 +158,22 @@ impl Bytes {
 
 impl Space {
     /// The space of a campaign. `board` is at the beginning of the window; `uses` are those of the run without a fault
-    /// from there to its end.
+    /// from there to its end. `takeovers`: of each kind, what it needs if a VM turns hostile by it.
     ///
     /// # Errors
-    /// What a kind names is not there: why, and what to do about it.
+    /// What a kind names is not there.
     pub fn of(
         campaign: &Campaign,
         image: &Image,
         board: &Board,
         uses: &Uses,
-    ) -> Result<Self, [String; 2]> {
-        let mut kinds = Vec::new();
+        takeovers: &[Option<Takeover>],
+    ) -> Result<Self, Invalid> {
         let begin = board.time();
         let length = femtoseconds(campaign.length.0);
         let clock = board.clock();
         let window = clock.cycle_at(begin)..clock.cycle_at(begin.saturating_add(length));
-        for fault in &campaign.faults {
+        let source = |fault: &Fault, takeover: Option<&Takeover>| {
             if let Some(at) = fault.at
                 && !(begin..begin.saturating_add(length)).contains(&at)
             {
@@ -171,7 +187,7 @@ impl Space {
             for vm in &fault.affects {
                 index(image, vm)?;
             }
-            let source = match &fault.kind {
+            Ok(match &fault.kind {
                 Kind::Memory {
                     vm,
                     among,
@@ -231,6 +247,10 @@ impl Space {
                     bit: None,
                     hart: None,
                 }),
+                Kind::Hostile { vm, seed, .. } => {
+                    let attacks = takeover.map_or(&[][..], Takeover::attacks);
+                    Source::Hostile(index(image, vm)?, attacks.to_vec(), *seed)
+                }
                 Kind::Line {
                     number,
                     high,
@@ -251,7 +271,12 @@ impl Space {
                     }
                     Source::Power(femtoseconds(off.0), *seed)
                 }
-            };
+            })
+        };
+        let mut kinds = Vec::new();
+        for (fault, takeover) in campaign.faults.iter().zip(takeovers) {
+            let source = source(fault, takeover.as_ref())
+                .map_err(|[message, help]: [String; 2]| fault.invalid(campaign, message, help))?;
             kinds.push((fault.clone(), source));
         }
         Ok(Self {
@@ -344,6 +369,15 @@ impl Space {
                 place: random.usize(tags.places.clone()),
                 bit: random.u32(tags.bits.clone()),
             }),
+            Source::Hostile(vm, attacks, seed) => {
+                let attack = attacks[random.usize(..attacks.len())];
+                let any = random.u64(..SEEDS);
+                What::Hostile {
+                    vm: *vm,
+                    attack,
+                    seed: seed.unwrap_or(any),
+                }
+            }
             Source::Power(off, seed) => What::Fault(BoardFault::PowerLoss {
                 off: *off,
                 seed: seed.unwrap_or_else(|| random.u64(..)),
@@ -362,17 +396,15 @@ impl Space {
     ///
     /// # Errors
     /// There is no such VM.
-    pub fn memory(campaign: &Campaign, image: &Image) -> Result<Vec<Range<u64>>, [String; 2]> {
-        let vms = campaign
-            .faults
-            .iter()
-            .filter_map(|fault| match &fault.kind {
-                Kind::Memory { vm, .. } => Some(vm),
-                _ => None,
-            });
+    pub fn memory(campaign: &Campaign, image: &Image) -> Result<Vec<Range<u64>>, Invalid> {
         let mut all = Vec::new();
-        for vm in vms {
-            let extents = image.memories[index(image, vm)?].extents();
+        for fault in &campaign.faults {
+            let Kind::Memory { vm, .. } = &fault.kind else {
+                continue;
+            };
+            let vm = index(image, vm)
+                .map_err(|[message, help]| fault.invalid(campaign, message, help))?;
+            let extents = image.memories[vm].extents();
             let extents = extents.map(|(begin, end)| begin..end);
             all.extend(extents.into_iter().filter(|extent| !extent.is_empty()));
         }

@@ -209,6 +209,9 @@ pub fn head(subject: &Subject) -> String {
     digest.update(text);
     digest.update(subject.campaign().seed.to_le_bytes());
     digest.update(&subject.boot().image.bytes);
+    for image in subject.hostile_images() {
+        digest.update(image);
+    }
     let digest = digest.finalize();
     let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("tactus faults {} {hex}", env!("CARGO_PKG_VERSION"))

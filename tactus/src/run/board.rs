@@ -25,7 +25,7 @@ use tactus_board::gdb::{self, Server};
 use tactus_board::profile::{DeviceKind, Profile};
 use tactus_board::setup::{self, Software};
 use tactus_board::time::{Clock, Femtoseconds};
-use tactus_board::trace::EventKind;
+use tactus_board::trace::{Event, EventKind};
 use tactus_board::{
     privileged::Privilege,
     timing::{Count, Counts, Wake, Worst},
@@ -548,6 +548,8 @@ struct Run {
     trace: Option<Trace>,
     timeline: Option<Timeline>,
     lost: u64,
+    /// Events since they were taken last, where they are wanted.
+    kept_events: Option<Vec<Event>>,
     trace_error: Option<String>,
     storms: storms::Watched,
     names: Vec<String>,
@@ -717,6 +719,7 @@ impl Run {
             trace,
             timeline,
             lost: 0,
+            kept_events: None,
             trace_error: None,
             storms: plan.storms.clone(),
             names: plan.vms.clone(),
@@ -1106,6 +1109,7 @@ impl Run {
             || self.options.paths.is_some()
             || self.options.jobs.is_some()
             || self.sharing.wanted()
+            || self.kept_events.is_some()
     }
 
     fn take_events(&mut self) {
@@ -1115,6 +1119,9 @@ impl Run {
         let (mut events, lost) = self.board.take_events();
         self.lost += lost;
         events.sort_by_key(|event| (event.cycle, event.hart));
+        if let Some(kept) = &mut self.kept_events {
+            kept.extend(&events);
+        }
         for event in events {
             let meter = &mut self.meters[usize::from(event.hart)];
             let spent = meter.read(&event);

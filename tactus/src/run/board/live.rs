@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use tactus_board::board::Board;
 use tactus_board::time::Femtoseconds;
+use tactus_board::trace::Event;
 
 use super::probe::{Hits, Place, Probe};
 use super::saved::Saved;
@@ -423,6 +424,18 @@ impl Live {
     /// What probes have seen.
     pub fn hits(&self) -> &Hits {
         &self.run.hits
+    }
+
+    /// Keeps the board's events from here on.
+    pub fn keep_events(&mut self) {
+        self.run.board.record(true);
+        self.run.kept_events = Some(Vec::new());
+    }
+
+    /// The events since they were taken last, by cycle and hart; none unless they are [kept](Self::keep_events).
+    pub fn take_events(&mut self) -> Vec<Event> {
+        let kept = self.run.kept_events.as_mut();
+        kept.map(std::mem::take).unwrap_or_default()
     }
 
     /// The pins' changes so far: the cycle of the fabric, and all levels from then on.

@@ -667,7 +667,8 @@ const CALLS: [(u64, &str, &[&str]); 12] = [
 const UNKNOWN: u64 = u64::MAX;
 
 impl Cause {
-    fn of(
+    /// That of an exception, with its trap value, the guest-physical address of a guest-page fault, and `a6` and `a7`.
+    pub fn of(
         exception: Exception,
         value: u64,
         guest_physical: u64,
