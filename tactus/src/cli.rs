@@ -949,7 +949,8 @@ pub struct FaultsArguments {
     /// Runs at the same time; the results are the same with any number [default: as many as there are cores]
     #[arg(short, long, value_name = "NUMBER")]
     pub jobs: Option<NonZero<usize>>,
-    /// Carry out this run alone, from 0, and say where it parts from the one without its fault; write nothing
+    /// Carry out this run alone, from 0, and say where it parts from the one without its fault, and how that spreads;
+    /// write nothing
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["output", "csv", "page", "runs", "jobs"])]
     pub run: Option<u32>,
     /// With `--run`: make the run smaller for as long as its verdict stays, and write it as a campaign of its own; its

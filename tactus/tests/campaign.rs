@@ -499,6 +499,96 @@ fn a_crash_and_a_named_place_are_what_they_say() {
     }
 }
 
+/// A guest reads a word again and again, and executes an undefined instruction once it is not 0.
+const READER: [u32; 5] = [
+    0x0000_0597, // auipc a1, 0
+    0x0405_a603, // lw a2, 0x40(a1)
+    0x0006_1463, // bnez a2, 1f
+    0xff5f_f06f, // j .-12
+    0x0000_0000, // 1: unimp
+];
+const READER_SYSTEM: &str = "\
+[system]
+platform = \"qemu-virt\"
+harts = 2
+
+[[vm]]
+name = \"reader\"
+image = \"reader.bin\"
+memory = \"4MiB\"
+
+[[vm.vcpu]]
+class = \"be\"
+harts = [0]
+
+[[vm]]
+name = \"other\"
+image = \"@freertos-dispatch\"
+counters = true
+memory = \"16MiB\"
+bootargs = \"hz=1000 samples=100000\"
+
+[[vm.vcpu]]
+class = \"rt\"
+hart = 1
+priority = 200
+budget = \"unlimited\"
+";
+const READER_CAMPAIGN: &str = "\
+system = \"system.toml\"
+pace = \"fast\"
+from = \"30ms\"
+for = \"1ms\"
+after = \"9ms\"
+
+[[fault]]
+memory = { vm = \"reader\", at = 0x8020_0040, bit = 0 }
+affects = []
+";
+
+#[test]
+fn a_run_tells_the_chain_from_a_bit_to_its_effect() {
+    let folder = tempfile::tempdir().expect("a directory can be made");
+    let at = |name: &str| folder.path().join(name);
+    let mut image: Vec<u8> = READER.iter().flat_map(|word| word.to_le_bytes()).collect();
+    image.resize(0x44, 0);
+    fs::write(at("reader.bin"), image).expect("it can be written");
+    fs::write(at("system.toml"), READER_SYSTEM).expect("it can be written");
+    fs::write(at("reader.toml"), READER_CAMPAIGN).expect("it can be written");
+    let of = || faults(folder.path(), &["reader.toml", "--run", "0"]);
+    let (code, stdout, stderr) = of();
+    assert_eq!(code, Some(1), "{stdout}\n{stderr}");
+    let (_, chain) = stdout
+        .split_once("From the fault to what it has done:\n")
+        .expect("it has a chain");
+    let (chain, _) = chain.split_once("At the end, ").expect("it has an end");
+    // In this order.
+    let mut rest = chain;
+    for part in [
+        " ms: the fault: bit 0 of the byte at 0x80200040, physical ",
+        ", hart 0: reader has read what has changed, and is at 0x80200008: x12 is 0x1, not 0x0\n",
+        ", hart 0: reader: illegal instruction, or floating point at 0x80200010; without the fault ",
+        " ms: the hypervisor's log: \"fault vm=reader vcpu=0 cause=2 ",
+        "  All events as without the fault: other\n",
+    ] {
+        let (_, behind) = rest
+            .split_once(part)
+            .unwrap_or_else(|| panic!("{part}: {chain}"));
+        rest = behind;
+    }
+    assert_eq!(rest, "");
+    assert!(chain.lines().count() <= 15, "{chain}");
+    let times = chain.lines().filter_map(|line| {
+        let (time, _) = line
+            .trim_start()
+            .trim_start_matches("by ")
+            .split_once(" ms")?;
+        time.parse::<f64>().ok()
+    });
+    assert!(times.is_sorted(), "{chain}");
+    assert_eq!(of().1, stdout);
+}
+
 /// Bits of the registers of a VM change that receives messages; a real-time guest has nothing to do with it.
 const MESSAGES: &str = "\
 system = \"messages.toml\"

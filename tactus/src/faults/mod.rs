@@ -4,10 +4,11 @@
 //! [`description`] reads the file. [`space`] draws the fault of a run from the run's number alone, [`takeover`] has the
 //! guest of those by which a VM turns hostile; [`run`] carries a run out, [`judge`] compares it with the one without a
 //! fault, [`reboot`] a boot after a loss of power with the first. [`work`] carries out all on several threads, and goes
-//! on where it was ended. [`explain`] finds where a run parts from the one without its fault, [`minimise`] makes it
-//! smaller; [`tally`] counts verdicts, [`proportion`] says what they show of all faults; [`results`] has columns and a
-//! table, [`page`] shows in a browser how far a campaign is.
+//! on where it was ended. [`explain`] finds where a run parts from the one without its fault, [`chain`] how that
+//! spreads, [`minimise`] makes it smaller; [`tally`] counts verdicts, [`proportion`] says what they show of all faults;
+//! [`results`] has columns and a table, [`page`] shows in a browser how far a campaign is.
 
+pub mod chain;
 pub mod description;
 pub mod explain;
 pub mod judge;
@@ -231,6 +232,15 @@ fn explain(arguments: &FaultsArguments, campaign: Campaign, run: u32) -> Result<
         let mut names = Names::new(&subject, struck.kind);
         let registers = explain::of_registers(&mut struck, &mut names, end)?;
         let events = explain::of_events(&mut struck, &mut names, end)?;
+        progress.status("how it spreads");
+        let chain = chain::of(
+            &subject,
+            &mut struck,
+            &row,
+            registers.as_ref(),
+            &mut names,
+            end,
+        )?;
         for (words, parting) in [
             ("First other register", registers),
             ("First other event", events),
@@ -240,6 +250,7 @@ fn explain(arguments: &FaultsArguments, campaign: Campaign, run: u32) -> Result<
                 Some(parting) => format!("{words}: {parting}\n"),
             };
         }
+        text += &format!("From the fault to what it has done:\n{chain}");
         let mut with = struck.with;
         with.run(&Until::Time(end), None, &mut || true);
         text += &format!("At the end, {:.3} ms after reset:\n", end.0 as f64 / 1e12);

@@ -145,6 +145,11 @@ impl Subject {
         self.takeovers.iter().flatten().flat_map(Takeover::image)
     }
 
+    /// What a run has shown by now.
+    pub fn shown(&self, live: &mut Live) -> Shown {
+        Shown::of(live.outcome(), self.watched.clone())
+    }
+
     /// The VM that turns hostile by a kind of fault, and the file of its guest.
     pub fn hostile(&self, kind: usize) -> Option<(usize, Option<&Path>)> {
         self.takeovers[kind].as_ref().map(Takeover::guest)
@@ -231,7 +236,7 @@ impl Subject {
                 )
             })?;
         }
-        let shown = Shown::of(copy.outcome(), self.watched.clone());
+        let shown = self.shown(&mut copy);
         let lines = copy.line_times().to_vec();
         let trace_hash = copy.board().trace_hash();
         let clock_hz = self.options.profile.clock_hz;
@@ -677,7 +682,7 @@ impl Walker {
         let affects: Vec<usize> = (0..image.vms.len())
             .filter(|&vm| affects.contains(&image.vms[vm]))
             .collect();
-        let shown = Shown::of(live.outcome(), self.subject.watched.clone());
+        let shown = self.subject.shown(&mut live);
         let hostile = match drawn.what {
             What::Hostile { vm, .. } => Some(vm),
             _ => None,
