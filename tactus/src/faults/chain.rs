@@ -21,6 +21,7 @@ use crate::run::board::Worker;
 use crate::run::board::live::{Live, Until};
 use crate::run::board::paths;
 use crate::run::console::Source;
+use crate::run::journal::RecordLine;
 use crate::run::record;
 
 /// An event that the other run has not had within this time is one that it does not have.
@@ -591,15 +592,47 @@ pub fn of(
         chain
             .links
             .extend(console(with, without, vm, subject.campaign().compare));
-        chain.links.extend(log(with, without, vm));
+        chain.links.extend(log(with, without, vm, begin));
     }
     chain.shorten();
     Ok(chain)
 }
 
+/// A line that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Line {
+    time: Femtoseconds,
+    /// As [`Link::is_by`].
+    is_by: bool,
+    /// What is compared of it.
+    compared: Vec<u8>,
+    text: String,
+}
+
+/// The first line of `whose` that is another one, or that one of the two runs lacks.
+fn first_other(whose: &str, now: &[Line], usual: &[Line]) -> Option<Link> {
+    let compared = |lines: &[Line], line: usize| lines.get(line).map(|one| one.compared.clone());
+    let mut lines = 0..now.len().max(usual.len());
+    let line = lines.find(|&line| compared(now, line) != compared(usual, line))?;
+    let (now, usual) = (now.get(line), usual.get(line));
+    let text = match (now, usual) {
+        (Some(now), Some(usual)) => format!("\"{}\" in place of \"{}\"", now.text, usual.text),
+        (Some(now), None) => format!("\"{}\"; without the fault none", now.text),
+        (None, usual) => format!("none; without the fault \"{}\"", usual?.text),
+    };
+    let first = now.or(usual)?;
+    Some(Link {
+        about: About::Effect,
+        time: first.time,
+        is_by: first.is_by,
+        on: None,
+        text: format!("{whose}: {text}"),
+    })
+}
+
 /// The first whole line of a VM's console that is another one, or that is missing.
 fn console(with: &Live, without: &Live, vm: usize, compare: Compare) -> Option<Link> {
-    let of = |live: &Live| {
+    let lines = |live: &Live| -> Option<Vec<Line>> {
         let console = &live.journal().vms[vm].console;
         // Of a console whose beginning is not kept it is not known when which line came.
         (console.dropped() == 0).then(|| {
@@ -607,106 +640,53 @@ fn console(with: &Live, without: &Live, vm: usize, compare: Compare) -> Option<L
                 Compare::Exact => console.bytes().to_vec(),
                 Compare::Text => without_figures(console.bytes()),
             };
-            let mut lines: Vec<Vec<u8>> = text
-                .split(|byte| *byte == b'\n')
-                .map(<[u8]>::to_vec)
-                .collect();
-            // The last line may be on its way.
-            lines.pop();
-            lines
+            // The last line may be on its way, and has no time.
+            let times = live.line_times()[vm].iter();
+            let lines = text.split(|byte| *byte == b'\n').zip(times);
+            let line = |(line, time): (&[u8], &Femtoseconds)| Line {
+                time: *time,
+                is_by: true,
+                compared: line.to_vec(),
+                text: shown(line),
+            };
+            lines.map(line).collect()
         })
     };
-    let (now, usual) = (of(with)?, of(without)?);
-    let name = &with.journal().vms[vm].name;
-    let line = (0..now.len().max(usual.len())).find(|&line| now.get(line) != usual.get(line))?;
-    let times = |live: &Live| live.line_times()[vm].get(line).copied();
-    let (time, text) = match (now.get(line), usual.get(line)) {
-        (Some(now), Some(usual)) => (
-            times(with)?,
-            format!("\"{}\" in place of \"{}\"", shown(now), shown(usual)),
-        ),
-        (Some(now), None) => (
-            times(with)?,
-            format!("\"{}\"; without the fault none", shown(now)),
-        ),
-        (None, usual) => (
-            times(without)?,
-            format!("none; without the fault \"{}\"", shown(usual?)),
-        ),
-    };
-    Some(Link {
-        about: About::Effect,
-        time,
-        is_by: true,
-        on: None,
-        text: format!("{name}'s console: {text}"),
-    })
+    let whose = format!("{}'s console", with.journal().vms[vm].name);
+    first_other(&whose, &lines(with)?, &lines(without)?)
 }
 
-/// The first line of the hypervisor's log about a VM that is another one, but for its figures.
-fn log(with: &Live, without: &Live, vm: usize) -> Option<Link> {
+/// The first line of the hypervisor's log about a VM that is another one, but for its figures. The runs part at
+/// `begin`.
+fn log(with: &Live, without: &Live, vm: usize, begin: Femtoseconds) -> Option<Link> {
     let name = &with.journal().vms[vm].name;
-    let of = |live: &Live| -> Vec<(Femtoseconds, Vec<u8>, String)> {
-        let hz = u64::from(live.image().timebase_hz);
-        let lines = live
-            .records()
-            .filter(|(_, line)| line.source == Source::Log);
-        let about = |text: &str| {
-            let (_, fields) = record::fields(text);
+    let lines = |live: &Live| -> Vec<Line> {
+        let hz = u128::from(live.image().timebase_hz);
+        let line = |(by, line): (Femtoseconds, &RecordLine)| {
+            let (_, fields) = record::fields(&line.text);
             let field = |wanted: &str| {
-                let mut fields = fields.iter();
-                fields
-                    .find(|(key, _)| *key == wanted)
-                    .map(|(_, value)| *value)
+                let found = fields.iter().find(|(key, _)| *key == wanted);
+                found.map(|(_, value)| *value)
             };
-            let ticks = field("time").and_then(record::parse_number);
-            (field("vm") == Some(&**name)).then_some(ticks)
-        };
-        lines
-            .filter_map(|(by, line)| {
-                let ticks = about(&line.text)?;
-                let exact = ticks.map(|ticks| {
-                    let time = u128::from(ticks) * u128::from(Femtoseconds::SECOND.0);
-                    Femtoseconds((time / u128::from(hz)) as u64)
-                });
-                let plain = without_figures(line.text.as_bytes());
-                Some((exact.unwrap_or(by), plain, line.text.clone()))
+            if line.source != Source::Log || field("vm") != Some(&**name) {
+                return None;
+            }
+            // When power has failed, ticks count from there.
+            let exact = field("time").and_then(record::parse_number).map(|ticks| {
+                let time = u128::from(ticks) * u128::from(Femtoseconds::SECOND.0) / hz;
+                Femtoseconds(time as u64)
+            });
+            let exact = exact.filter(|time| (begin..=by).contains(time));
+            Some(Line {
+                time: exact.unwrap_or(by),
+                is_by: exact.is_none(),
+                compared: without_figures(line.text.as_bytes()),
+                text: shown(line.text.as_bytes()),
             })
-            .collect()
+        };
+        live.records().filter_map(line).collect()
     };
-    let (now, usual) = (of(with), of(without));
-    let plain =
-        |all: &[(_, Vec<u8>, _)], line: usize| all.get(line).map(|(_, plain, _)| plain.clone());
-    let line =
-        (0..now.len().max(usual.len())).find(|&line| plain(&now, line) != plain(&usual, line))?;
-    let (time, text) = match (now.get(line), usual.get(line)) {
-        (Some((time, _, text)), None) => (
-            *time,
-            format!("\"{}\"; without the fault none", shown(text.as_bytes())),
-        ),
-        (Some((time, _, now)), Some((.., usual))) => (
-            *time,
-            format!(
-                "\"{}\" in place of \"{}\"",
-                shown(now.as_bytes()),
-                shown(usual.as_bytes())
-            ),
-        ),
-        (None, usual) => {
-            let (time, _, text) = usual?;
-            (
-                *time,
-                format!("none; without the fault \"{}\"", shown(text.as_bytes())),
-            )
-        }
-    };
-    Some(Link {
-        about: About::Effect,
-        time,
-        is_by: false,
-        on: None,
-        text: format!("the hypervisor's log: {text}"),
-    })
+    first_other("the hypervisor's log", &lines(with), &lines(without))
 }
 
 /// The first use of what a fault has changed.
@@ -893,6 +873,34 @@ mod tests {
         let other = lane(&spread, Worker::Vm(0), 0).other.as_ref();
         let events = &other.expect("it differs").events;
         assert!(events[0].is_some() && events[1].is_none());
+    }
+
+    #[test]
+    fn the_first_other_line_is_told() {
+        let line = |time, text: &str| Line {
+            time: Femtoseconds(time),
+            is_by: true,
+            compared: without_figures(text.as_bytes()),
+            text: text.to_owned(),
+        };
+        let usual = [line(1, "a 1"), line(2, "b")];
+        let text = |now: &[Line]| {
+            let link = first_other("it", now, &usual);
+            link.map(|link| (link.time.0, link.text))
+        };
+        assert_eq!(text(&[line(3, "a 7"), line(9, "b")]), None);
+        let other = text(&[line(3, "a 7"), line(4, "c")]);
+        assert_eq!(other, Some((4, "it: \"c\" in place of \"b\"".to_owned())));
+        let short = text(&[line(3, "a 7")]);
+        assert_eq!(
+            short,
+            Some((2, "it: none; without the fault \"b\"".to_owned()))
+        );
+        let long = text(&[usual[0].clone(), usual[1].clone(), line(5, "c")]);
+        assert_eq!(
+            long,
+            Some((5, "it: \"c\"; without the fault none".to_owned()))
+        );
     }
 
     #[test]
