@@ -348,7 +348,7 @@ raises(ValueError, sha256.cancel)
 print('end', True)
 ";
 
-/// The same Python, in a Linux without a disk, computes by an accelerator of the board: a VM has either PCI functions or
+/// The same Python computes by an accelerator of the board, in a Linux without a disk: a VM has either PCI functions or
 /// accelerators.
 #[test]
 #[ignore = "long"]
