@@ -65,6 +65,7 @@ pub mod session;
 pub mod show;
 pub mod state;
 pub mod visible;
+mod waited;
 
 /// What the exit codes of `tactus run` mean; printed by its `--help`.
 pub const EXIT_CODES: &str = "\

@@ -16,6 +16,7 @@ use super::pulses::{self, Exactness};
 use super::record::LogRecord;
 use super::script::{Player, Script, ScriptEnd, Typed};
 use super::state;
+use super::waited::Waited;
 use crate::config::Nanoseconds;
 use crate::plan::ConsoleLine;
 
@@ -27,10 +28,6 @@ pub(super) const CLOSING_PATIENCE: Nanoseconds = Nanoseconds(20_000_000);
 /// takes for all that the hypervisor keeps of a VM. Only one that goes on writing, or another one in its name, takes
 /// longer.
 pub(super) const CLOSING_MAX: Nanoseconds = Nanoseconds(100_000_000);
-/// The most virtual time that counts from one look at a machine that does not keep time itself to the next. While
-/// nothing but time passes, such a machine may be far ahead of a busy host: what waits for something must not be told
-/// that it has waited for longer than it could look.
-const LOOK_MAX: Nanoseconds = Nanoseconds(100_000_000);
 
 /// What to run and when to end.
 #[derive(Clone, Debug)]
@@ -420,17 +417,16 @@ pub struct Session {
     started: Instant,
     /// Set when the awaited VM is off.
     closing: Option<Closing>,
-    /// When it was first looked for what is left, and the virtual time since when nothing that counts has come, of a
-    /// machine that does not keep time.
+    /// When it was first looked for what is left, and since when nothing that counts has come, by the time waited, of
+    /// a machine that does not keep time.
     closing_since: Option<Nanoseconds>,
     silent_since: Option<Nanoseconds>,
     /// What plays the script, of a machine that does not keep time.
     player: Option<Player>,
     /// The serial line towards the machine, for the player.
     input: Option<Input>,
-    /// Virtual time that has counted for the player, and when it last did.
-    counted: Nanoseconds,
-    looked: Nanoseconds,
+    /// How long has been waited, of such a machine.
+    waited: Waited,
 }
 
 impl Session {
@@ -460,8 +456,7 @@ impl Session {
             silent_since: None,
             player,
             input,
-            counted: Nanoseconds::default(),
-            looked: Nanoseconds::default(),
+            waited: Waited::new(Instant::now()),
             plan,
         })
     }
@@ -526,7 +521,9 @@ impl Session {
         {
             return Ok(Some(Ending::HostLimit));
         }
-        if self.closing.is_some() || self.player.as_ref().is_some_and(Player::needs_time) {
+        let needs_time =
+            self.closing.is_some() || self.player.as_ref().is_some_and(Player::needs_time);
+        if needs_time {
             self.machine.ask_time();
         }
         match self.machine.wait(TICK)? {
@@ -538,7 +535,10 @@ impl Session {
             Output::Time(now) => Ok(self.take_time(now)),
             Output::Quiet => {
                 watcher.tick(&self.journal);
-                Ok(None)
+                // It may be too busy with itself to answer: QEMU is where nothing but timers of its own network is
+                // left, from one of which to the next time jumps without end.
+                let clock = self.waited.clock();
+                Ok(needs_time.then(|| self.take_time(clock)).flatten())
             }
             Output::Ended(_) if self.closing.is_some() => Ok(Some(Ending::Until)),
             Output::Ended(end) => Ok(Some(match end {
@@ -552,12 +552,10 @@ impl Session {
     }
 
     /// Takes the time of a machine that does not keep it itself.
-    fn take_time(&mut self, now: Nanoseconds) -> Option<Ending> {
-        let passed = now.0.saturating_sub(self.looked.0).min(LOOK_MAX.0);
-        self.looked = now;
-        self.counted.0 += passed;
+    fn take_time(&mut self, clock: Nanoseconds) -> Option<Ending> {
+        let now = self.waited.look(clock, Instant::now());
         if let Some(player) = &mut self.player {
-            let input = player.advance(self.counted);
+            let input = player.advance(now);
             if let Some(line) = &mut self.input
                 && !input.is_empty()
                 && line
