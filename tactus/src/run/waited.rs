@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use crate::config::Nanoseconds;
 
-/// The most virtual time that counts from one look to the next. While nothing but time passes, such a machine may be far
-/// ahead of a busy host: what waits for something must not be told that it has waited for longer than it could look.
+/// The most virtual time that counts from one look to the next. While nothing but time passes, such a machine may be
+/// far ahead of a busy host: what waits for something must not be told that it has waited for longer than it could
+/// look.
 const LOOK_MAX: Nanoseconds = Nanoseconds(100_000_000);
 /// A virtual clock that has stood still for so long, or was not told, does so for good: of QEMU's, with `-icount`,
 /// nothing may be left that it could go on to when all VMs that still run wait for each other. From then on the host's
@@ -69,7 +70,7 @@ mod tests {
         let ms = |milliseconds: u64| Nanoseconds(milliseconds * 1_000_000);
         let mut waited = Waited::new(start);
         assert_eq!(waited.look(ms(30), at(10)), ms(30));
-        // It has run ahead while nobody looked.
+        // It has run ahead between two looks.
         assert_eq!(waited.look(ms(900), at(20)), ms(130));
         // A host that is busy for a while ends nothing.
         assert_eq!(waited.look(ms(900), at(1500)), ms(130));
