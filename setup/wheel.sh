@@ -13,6 +13,8 @@ set -euo pipefail
 cd "$TACTUS_ROOT"
 
 readonly artifacts=$1 licences=$2
+# What a worker of a cluster is sent.
+readonly wheel_bytes_max=60000000
 readonly environment=$TACTUS_BUILD/setup/package dist=$TACTUS_BUILD/dist wheel_log=$TACTUS_BUILD/setup/wheel.log
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 export SOURCE_DATE_EPOCH
@@ -32,6 +34,8 @@ mkdir -p "$info/licenses"
 cp -R LICENSE-APACHE LICENSE-MIT "$licences"/* "$info/licenses/"
 quietly "$wheel_log" "$environment/bin/wheel" pack --dest-dir "$dist" "$tree"
 wheel=$(find "$dist" -name 'tactus-*.whl')
+[ "$(file_bytes "$wheel")" -le $wheel_bytes_max ] ||
+    fail "the wheel has $(file_bytes "$wheel") bytes, and is to have at most $wheel_bytes_max" "Fewer models make it smaller: dist.sh MODEL..."
 (cd "$dist" && sha256sum "$(basename "$wheel")" | tee "$(basename "$wheel").sha256")
 
 # In an environment of its own, without an index: the wheel is all there is.
