@@ -426,7 +426,7 @@ pub struct Session {
     /// The serial line towards the machine, for the player.
     input: Option<Input>,
     /// How long has been waited, of such a machine.
-    waited: Waited,
+    waited: Option<Waited>,
 }
 
 impl Session {
@@ -442,7 +442,8 @@ impl Session {
             });
         }
         let mut machine = machine::start(&plan)?;
-        let player = plan.player().filter(|_| !machine.keeps_time());
+        let waited = (!machine.keeps_time()).then(|| Waited::new(Instant::now()));
+        let player = plan.player().filter(|_| waited.is_some());
         let input = player.as_ref().and_then(|_| machine.take_input());
         let input = input.map(Input);
         Ok(Self {
@@ -456,7 +457,7 @@ impl Session {
             silent_since: None,
             player,
             input,
-            waited: Waited::new(Instant::now()),
+            waited,
             plan,
         })
     }
@@ -537,8 +538,10 @@ impl Session {
                 watcher.tick(&self.journal);
                 // It may be too busy with itself to answer: QEMU is where nothing but timers of its own network is
                 // left, from one of which to the next time jumps without end.
-                let clock = self.waited.clock();
-                Ok(needs_time.then(|| self.take_time(clock)).flatten())
+                let clock = self.waited.as_ref().map(Waited::clock);
+                Ok(clock
+                    .filter(|_| needs_time)
+                    .and_then(|clock| self.take_time(clock)))
             }
             Output::Ended(_) if self.closing.is_some() => Ok(Some(Ending::Until)),
             Output::Ended(end) => Ok(Some(match end {
@@ -553,7 +556,7 @@ impl Session {
 
     /// Takes the time of a machine that does not keep it itself.
     fn take_time(&mut self, clock: Nanoseconds) -> Option<Ending> {
-        let now = self.waited.look(clock, Instant::now());
+        let now = self.waited.as_mut()?.look(clock, Instant::now());
         if let Some(player) = &mut self.player {
             let input = player.advance(now);
             if let Some(line) = &mut self.input
