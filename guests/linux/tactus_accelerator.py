@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import fcntl
 import mmap
 import os
 import platform
@@ -40,8 +39,6 @@ _ID, _START, _OVER, _PARAMETER, _INPUT, _SIZE = 0, 8, 12, 16, 20, 24
 _RESULT, _CYCLES, _END, _OUTPUT = 32, 36, 40, 64
 # Anonymous memory of huge pages, populated (the kernel's include/uapi/asm-generic/mman.h).
 _MAP_HUGE_PAGES, _MAP_POPULATE = 0x40000, 0x8000
-# Lock of an open file, not of a process (fcntl.h).
-_OFD_SETLK = 37
 # Seconds between two looks whether a computation is over.
 _LOOK = 20e-6
 
@@ -117,12 +114,8 @@ class Accelerator:
             raise NoDevice(f"this VM has no virtual device of {task}: `[[vm.accelerator]]` in system.toml gives it one")
         self._file = os.open(memory, os.O_RDWR | os.O_SYNC | os.O_CLOEXEC)
         try:
-            # struct flock of 64-bit Linux: type, whence, start, length, process.
-            lock = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, address, _PAGE, 0)
-            try:
-                fcntl.fcntl(self._file, _OFD_SETLK, lock)
-            except OSError:
-                raise InUse(f"another program has the device of {task}") from None
+            if not tactus_client._lock(self._file, address, _PAGE):
+                raise InUse(f"another program has the device of {task}")
             self._device = mmap.mmap(self._file, _PAGE, offset=address)
             self._registers = _Registers(self._device)
             if self._registers.load(_ID) >> 16 != _KIND:

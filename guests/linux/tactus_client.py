@@ -81,6 +81,17 @@ def _property(node: str, name: str) -> bytes | None:
         return None
 
 
+def _lock(file: int, start: int, size: int) -> bool:
+    """Locks a part of a file for who has it open, until it is closed. False: another one has."""
+    # struct flock of 64-bit Linux: type, whence, start, length, process.
+    lock = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, start, size, 0)
+    try:
+        fcntl.fcntl(file, _OFD_SETLK, lock)
+    except OSError:
+        return False
+    return True
+
+
 def _node(node: str, compatible: str, name: str, number: bytes) -> tuple[int, int] | None:
     """The address and the size of a node, if it has this `compatible`, and the number in the property `name`."""
     place = _property(node, "reg")
@@ -153,11 +164,7 @@ class Client:
         ):
             raise NoService("the VM at the other end serves no calls, or those of another version")
         for number in range(clients):
-            # struct flock of 64-bit Linux: type, whence, start, length, process.
-            lock = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, address + number * _SLOT, _SLOT, 0)
-            try:
-                fcntl.fcntl(self._file, _OFD_SETLK, lock)
-            except OSError:
+            if not _lock(self._file, address + number * _SLOT, _SLOT):
                 continue
             self._number = number
             begin = _PAGE + number * data

@@ -302,8 +302,8 @@ fn a_vm_that_turns_hostile_changes_no_other() {
             "line 10: VM `subject` lacks what the attack `io` uses",
         ),
         (
-            &[(hostile, "hostile = { vm = \"nobody\" }")],
-            "line 10: there is no VM `nobody`",
+            &[(hostile, "hostile = { vm = \"absent\" }")],
+            "line 10: there is no VM `absent`",
         ),
     ] {
         write("wrong.toml", pairs);

@@ -329,6 +329,19 @@ impl Kind {
     }
 }
 
+impl Kind {
+    /// The VM that it strikes, where it is one.
+    pub fn vm(&self) -> Option<&str> {
+        match self {
+            Self::Memory { vm, .. }
+            | Self::Registers { vm, .. }
+            | Self::Crash { vm }
+            | Self::Hostile { vm, .. } => Some(vm),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -388,8 +401,8 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// The error that refuses it, at its place in the campaign's file.
-    pub fn invalid(&self, campaign: &Campaign, message: String, help: String) -> Invalid {
+    /// The error that refuses it, at its place in the campaign's file: why, and what to do about it.
+    pub fn invalid(&self, campaign: &Campaign, [message, help]: [String; 2]) -> Invalid {
         campaign.reader.at(&self.span, message, help)
     }
 }
@@ -635,13 +648,9 @@ fn fault(
         return Err(reader.at(span, message, HELP));
     };
     let own = match &kind {
-        Kind::Memory { vm, .. }
-        | Kind::Registers { vm, .. }
-        | Kind::Crash { vm }
-        | Kind::Hostile { vm, .. } => Some(vec![vm.clone()]),
         // All boot again, and as ever.
         Kind::Power(_) => Some(Vec::new()),
-        _ => None,
+        kind => kind.vm().map(|vm| vec![vm.to_owned()]),
     };
     let Some(affects) = raw.affects.clone().or(own) else {
         let message = format!("`{kind}` does not say whom it may change");

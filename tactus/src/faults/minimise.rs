@@ -221,14 +221,7 @@ fn without_vm(campaign: &Campaign, name: &str) -> Option<Campaign> {
     let [fault] = &campaign.faults[..] else {
         return None;
     };
-    let is_struck = match &fault.kind {
-        Kind::Memory { vm, .. }
-        | Kind::Registers { vm, .. }
-        | Kind::Crash { vm }
-        | Kind::Hostile { vm, .. } => vm == name,
-        _ => false,
-    };
-    if is_struck {
+    if fault.kind.vm() == Some(name) {
         return None;
     }
     let mut smaller = campaign.clone();

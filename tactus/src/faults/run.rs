@@ -102,7 +102,7 @@ impl Subject {
             };
             Takeover::of(&lab, &boot.image.memories, vm, *attack)
                 .map(Some)
-                .map_err(|[message, help]| fault.invalid(&campaign, message, help))
+                .map_err(|why| fault.invalid(&campaign, why))
         };
         let takeovers: Result<Vec<_>, Invalid> = campaign.faults.iter().map(takeover).collect();
         let takeovers = takeovers.map_err(|invalid| Unfit::Other(invalid.into()))?;
@@ -315,6 +315,21 @@ enum Deed {
         attack: &'static Attack,
         seed: u64,
     },
+}
+
+/// Goes on to `time`, and adds to `simulated` for how long the board runs.
+fn run_to(
+    live: &mut Live,
+    time: Femtoseconds,
+    cancel: &AtomicBool,
+    simulated: &mut Duration,
+) -> Stop {
+    let before = live.host_time();
+    let stop = live.run(&Until::Time(time), None, &mut || {
+        !cancel.load(Ordering::Relaxed)
+    });
+    *simulated += live.host_time() - before;
+    stop
 }
 
 impl Blow {
@@ -596,12 +611,8 @@ impl Walker {
         drawn: &Drawn,
         cancel: &AtomicBool,
     ) -> miette::Result<Option<Row>> {
-        let go_on = &mut || !cancel.load(Ordering::Relaxed);
         let at = self.begin.saturating_add(drawn.at);
-        let ran_before = now.host_time();
-        let stop = now.run(&Until::Time(at), None, go_on);
-        self.simulated += now.host_time() - ran_before;
-        if stop == Stop::Interrupted {
+        if run_to(now, at, cancel, &mut self.simulated) == Stop::Interrupted {
             return Ok(None);
         }
         let row = |trace_hash: u64, what: String, judged: Judged| Row {
@@ -670,10 +681,7 @@ impl Walker {
                 .sum()
         };
         let executed_before = executed(&live);
-        let ran_before = live.host_time();
-        let stop = live.run(&Until::Time(self.end), None, go_on);
-        self.simulated += live.host_time() - ran_before;
-        if stop == Stop::Interrupted {
+        if run_to(&mut live, self.end, cancel, &mut self.simulated) == Stop::Interrupted {
             return Ok(None);
         }
         self.instructions += executed(&live) - executed_before;

@@ -275,8 +275,8 @@ impl Space {
         };
         let mut kinds = Vec::new();
         for (fault, takeover) in campaign.faults.iter().zip(takeovers) {
-            let source = source(fault, takeover.as_ref())
-                .map_err(|[message, help]: [String; 2]| fault.invalid(campaign, message, help))?;
+            let source =
+                source(fault, takeover.as_ref()).map_err(|why| fault.invalid(campaign, why))?;
             kinds.push((fault.clone(), source));
         }
         Ok(Self {
@@ -402,8 +402,7 @@ impl Space {
             let Kind::Memory { vm, .. } = &fault.kind else {
                 continue;
             };
-            let vm = index(image, vm)
-                .map_err(|[message, help]| fault.invalid(campaign, message, help))?;
+            let vm = index(image, vm).map_err(|why| fault.invalid(campaign, why))?;
             let extents = image.memories[vm].extents();
             let extents = extents.map(|(begin, end)| begin..end);
             all.extend(extents.into_iter().filter(|extent| !extent.is_empty()));
