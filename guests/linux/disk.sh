@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the initramfs of a Linux guest with a disk and a network card: the one without, and behind it an archive of
-# their drivers, of ./disk, which loads them, and of a program that measures them. The kernel unpacks both.
+# their drivers, of ./disk, which loads them, and of a program that measures them (append.sh).
 #
 # usage: disk.sh PACKAGES INITRAMFS OUTPUT
 #
@@ -23,10 +23,4 @@ done
 install -m 755 "$here/disk" "$root/disk"
 mkdir "$root/bin"
 "$here/programs.sh" "$root/bin" disk
-
-find "$root" -exec touch -h -d @0 {} +
-{
-    cat "$initramfs"
-    (cd "$root" && find . | LC_ALL=C sort | cpio --quiet -o -H newc --reproducible --owner=+0:+0)
-} >"$output.new"
-mv "$output.new" "$output"
+"$here/append.sh" "$initramfs" "$root" "$output"

@@ -18,9 +18,4 @@ trap 'rm -rf "$root"' EXIT
 chmod 755 "$root"
 mkdir "$root/bin"
 "$here/programs.sh" "$root/bin" "$source"
-find "$root" -exec touch -h -d @0 {} +
-{
-    cat "$initramfs"
-    (cd "$root" && find . | LC_ALL=C sort | cpio --quiet -o -H newc --reproducible --owner=+0:+0)
-} >"$output.new"
-mv "$output.new" "$output"
+"$here/append.sh" "$initramfs" "$root" "$output"

@@ -380,16 +380,17 @@ fn its_python_computes_by_an_accelerator() {
         fs::copy(root().join("guests/linux").join(name), files.join(name)).expect("it is there");
     }
     fs::write(files.join("computes.py"), COMPUTES).expect("it can be written");
-    let script = "set -e
-        mkdir -p lib && cp usr/lib/riscv64-linux-gnu/ld-linux-riscv64-lp64d.so.1 lib/
-        find . | LC_ALL=C sort | cpio --quiet -o -H newc --owner=+0:+0";
-    let mut pack = Command::new("sh");
-    pack.args(["-c", script]).current_dir(&files);
-    let packed = pack.output().expect("cpio");
-    assert!(packed.status.success(), "{packed:?}");
-    let mut initramfs = fs::read(root().join("build/linux/initramfs.cpio")).expect("it is made");
-    initramfs.extend(packed.stdout);
-    fs::write(at("initrd.cpio"), initramfs).expect("it can be written");
+    let interpreter = "usr/lib/riscv64-linux-gnu/ld-linux-riscv64-lp64d.so.1";
+    fs::create_dir(files.join("lib")).expect("it can be made");
+    let link = files.join("lib").join("ld-linux-riscv64-lp64d.so.1");
+    fs::copy(files.join(interpreter), link).expect("it is there");
+    let (code, _, errors) = output(
+        Command::new(root().join("guests/linux/append.sh"))
+            .arg(root().join("build/linux/initramfs.cpio"))
+            .arg(&files)
+            .arg(at("initrd.cpio")),
+    );
+    assert_eq!(code, Some(0), "{errors}");
     let system = "
 [system]
 platform = \"soc\"
