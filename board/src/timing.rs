@@ -376,7 +376,7 @@ impl Timing {
         ((last >> self.costs.line_shift) - (physical >> self.costs.line_shift) + 1) as u32
     }
 
-    /// The only line that `lines` lines of code from `physical` on lie in, for [`is_fetched`](Self::is_fetched).
+    /// The only line that `lines` lines of code from `physical` on lie in, for `is_fetched`.
     #[must_use]
     pub fn only_line(&self, physical: u64, lines: u32) -> u64 {
         match &self.harts[..] {

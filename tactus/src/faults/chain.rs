@@ -3,7 +3,7 @@
 //!
 //! Both runs go on side by side. The events of each worker on each hart are compared one by one, those of a device
 //! likewise; what is the same is forgotten, so that no more is kept than what one of the two runs has had in the last
-//! [`LOOK`] and the other has not.
+//! look, a millisecond of virtual time, and the other has not.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
