@@ -20,9 +20,7 @@ impl Exit {
     #[inline(always)]
     pub fn enter(local: &mut Local, vcpu: &'static Vcpu) -> Self {
         local.arm_if_dirty();
-        debug_assert!(!local.is_owed());
-        debug_assert!(local.timer.is_armed(local.serves()));
-        Self(vcpu.context())
+        Self::enter_armed(local, vcpu)
     }
 
     /// As [`Exit::enter`], with the timer known to be armed.
@@ -66,10 +64,8 @@ impl NextContext {
     #[inline(always)]
     pub fn arm_and_enter(local: &mut Local, vcpu: &'static Vcpu) -> Self {
         local.timer.arm(Serves::of(vcpu.class, local.hart.shared));
-        debug_assert!(!local.is_owed());
-        debug_assert!(local.timer.is_armed(local.serves()));
         Self {
-            exit: Exit(vcpu.context()),
+            exit: Exit::enter_armed(local, vcpu),
             leaves: core::ptr::null(),
         }
     }

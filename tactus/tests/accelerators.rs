@@ -8,6 +8,7 @@ use std::process::Command;
 
 use tactus::artifacts::Artifacts;
 use tactus::check::check_file;
+use tactus::config::Nanoseconds;
 use tactus::plan::Plan;
 use tactus::report::unit::Unit;
 use tactus::run::Boot;
@@ -85,12 +86,13 @@ fn run_at<'a>(
     until: impl Into<Option<&'a str>>,
     faults: impl FnOnce(&Plan, &[u8]) -> Faults,
 ) -> Outcome {
-    run_on("accelerators", pace, file, until, faults)
+    run_on("accelerators", STUCK, pace, file, until, faults)
 }
 
-/// [`run_at`] with a design of the fabric.
+/// [`run_at`] with a design of the fabric, for so much virtual time at most.
 fn run_on<'a>(
     design: &str,
+    limit: Nanoseconds,
     pace: Pace,
     file: &Path,
     until: impl Into<Option<&'a str>>,
@@ -102,7 +104,7 @@ fn run_on<'a>(
     options.fabric = Some(fabric(design));
     (options.ends.pins, options.ends.pins_at) = tactus::fabric::pins(design);
     options.faults = faults(&plan_of(file), &boot.image.bytes);
-    let plan = boot.plan.limit(STUCK);
+    let plan = boot.plan.limit(limit);
     let plan = plan.on(Platform::Board(Box::new(options)));
     boot.plan = match until.into() {
         Some(vm) => plan.until(vm).expect("it is there"),
@@ -211,7 +213,7 @@ fn results_are_exact_for_any_assignment_of_regions() {
 #[ignore = "long"]
 fn preempted_tasks_keep_their_state() {
     let file = root().join("systems/coprocessors.toml");
-    let outcome = run_on("coprocessors", Pace::Fast, &file, "archive", none);
+    let outcome = run_on("coprocessors", STUCK, Pace::Fast, &file, "archive", none);
     assert_verdict(&outcome, Verdict::Good);
     let mut preempted = 0.0;
     for (name, number) in [("crc32", 1), ("sha256", 2), ("aes", 3), ("convolution", 4)] {
@@ -618,14 +620,15 @@ fn requests_to_a_closed_page_are_not_lost() {
     }
 }
 
-/// Computations that each of the two guests of [`contended`] requests.
+/// Computations that each of the two guests of [`a_million_requests`] requests.
 const EACH: u64 = 10_000;
 
 /// A real-time guest and a best-effort guest, on a hart each, that request all four tasks.
 ///
 /// Each stays with a task for a few short frames. With a minimal `hold`, each requests a region as often as possible.
-fn contended(seed: u64) -> String {
-    let guest = |name: &str, class: &str, tasks: &str| {
+/// `requests`: how many computations each requests.
+fn contended(seed: u64, requests: [u64; 2]) -> String {
+    let guest = |name: &str, class: &str, requests: u64, tasks: &str| {
         let accelerators = accelerators(&["qam16", "qam64", "fft512", "fft1024"]);
         format!(
             r#"
@@ -634,7 +637,7 @@ fn contended(seed: u64) -> String {
             image = "@bench-dpr"
             counters = true
             memory = "8MiB"
-            bootargs = "tasks=2,3,4,5 requests={EACH} stay=20 {tasks}"
+            bootargs = "tasks=2,3,4,5 requests={requests} stay=20 {tasks}"
             [[vm.vcpu]]
             {class}
             {accelerators}
@@ -688,10 +691,32 @@ fn contended(seed: u64) -> String {
         guest(
             "urgent",
             "class = \"rt\"\nhart = 0\npriority = 100",
+            requests[0],
             &urgent
         ),
-        guest("other", "class = \"be\"\nharts = [1]", &other)
+        guest("other", "class = \"be\"\nharts = [1]", requests[1], &other)
     )
+}
+
+/// Runs [`contended`], which never takes so long unless a request is lost; then the guest asks the fabric for ever, of
+/// which a second takes minutes.
+fn run_contended(file: &Path) -> Outcome {
+    let limit = Nanoseconds(2_000_000_000);
+    run_on("accelerators", limit, Pace::Timed, file, None, none)
+}
+
+/// What a VM asks for while its page is being closed is found although nothing else happens on its hart afterwards: the
+/// guest that took the region has ended.
+#[test]
+fn the_last_guest_gets_what_it_asks_for() {
+    for seed in [1, 8] {
+        let requests = [300, 800];
+        let file = written(&contended(seed, requests));
+        let outcome = run_contended(file.path());
+        assert_verdict(&outcome, Verdict::Good);
+        let found = ["urgent", "other"].map(|vm| figure(&outcome, vm, "requests"));
+        assert_eq!(found, requests.map(|count| count as f64), "seed {seed}");
+    }
 }
 
 /// A million computations for two guests: each result equals the software's for the same frame, and each completes
@@ -703,8 +728,8 @@ fn contended(seed: u64) -> String {
 fn a_million_requests() {
     // `ACCELERATOR_SEEDS=FROM..TO` selects other seeds.
     for seed in seeds("ACCELERATOR_SEEDS", 0..50) {
-        let file = written(&contended(seed));
-        let outcome = run_at(Pace::Timed, file.path(), None, none);
+        let file = written(&contended(seed, [EACH; 2]));
+        let outcome = run_contended(file.path());
         assert_verdict(&outcome, Verdict::Good);
         let shared = plan_of(file.path()).accelerators;
         let shared = shared.expect("it shares accelerators");

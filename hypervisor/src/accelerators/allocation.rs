@@ -10,6 +10,7 @@
 use super::interfaces::{Accelerators, Interface};
 use crate::arch::stage2::WRITE;
 use crate::arch::{self, entry};
+use crate::dispatch::aftermath;
 use crate::hart::context::HartCtx;
 use crate::system::system;
 use core::hint::{cold_path, spin_loop};
@@ -106,6 +107,16 @@ impl Accelerators {
         for interface in self.all().filter(|one| wanted >> one.number & 1 != 0) {
             self.written(cx, interface.number);
         }
+    }
+
+    /// As [`Accelerators::request`], by an interrupt. The vCPU that runs here may have lost a region, and asked for a
+    /// computation until its page was closed: that is looked for now, as the vCPU need not trap again.
+    #[cold]
+    #[inline(never)]
+    #[unsafe(link_section = ".text_rare")]
+    fn request_and_conclude(&self, cx: &mut HartCtx, wanted: u32) {
+        self.request(cx, wanted);
+        aftermath::conclude(cx);
     }
 
     /// As [`Accelerators::request`]. Returns the interfaces, a bit each, for which that is to be done next.
@@ -245,5 +256,5 @@ pub fn interrupt(cx: &mut HartCtx) {
             }
         }
     }
-    own.request(cx, wanted);
+    own.request_and_conclude(cx, wanted);
 }
