@@ -15,16 +15,13 @@
 mod allocation;
 pub mod interfaces;
 
-use crate::arch::stage2::WRITE;
-use crate::arch::{self, entry};
+use crate::arch::{self, entry, stage2::WRITE};
 use crate::body::Wait;
 use crate::call::{SbiError, SbiResult};
 use crate::hart::context::HartCtx;
 use crate::sched::{block, signals};
 use crate::system::system;
-use crate::vm::Vcpu;
-use crate::vm::Vm;
-use crate::vm::vcpu::signal;
+use crate::vm::{Vcpu, Vm, vcpu::signal};
 use core::hint::cold_path;
 use core::sync::atomic::Ordering;
 use interfaces::{Accelerators, Interface};

@@ -8,8 +8,7 @@
 //! request to its first answer, and while an answer is acted upon.
 
 use super::interfaces::{Accelerators, Interface};
-use crate::arch::stage2::WRITE;
-use crate::arch::{self, entry};
+use crate::arch::{self, entry, stage2::WRITE};
 use crate::dispatch::aftermath;
 use crate::hart::context::HartCtx;
 use crate::system::system;
