@@ -9,7 +9,7 @@ from common import reset
 from test_configuration_port import AT, LENGTH, SOURCE, TARGET, ReadMemory, bitstream
 from test_configuration_port import GO as PORT_GO
 from test_configuration_port import IRQ_ENABLE as PORT_IRQ_ENABLE
-from test_hw_interface import ASKED, INT_CTRL, START, STATE
+from test_hw_interface import ASKED, INT_CTRL, START, STATE, cycles, pulse
 from test_hw_interface import IRQ_ENABLE as VM_IRQ_ENABLE
 from test_region import CLIENT, COMMAND, CONNECT, EXPIRED, HOLD
 from test_region import IRQ_ENABLE as REGION_IRQ_ENABLE
@@ -100,20 +100,9 @@ class SlowPage:
             await FallingEdge(dut.clk_i)
             if dut.other_arvalid_o.value == 1:
                 await cycles(dut, LONG)
-                await pulse(dut, dut.other_arready_i)
+                await pulse(dut, other_arready_i=1)
                 await cycles(dut, LONG)
-                await pulse(dut, dut.other_rvalid_i)
-
-
-async def cycles(dut, count):
-    for _ in range(count):
-        await FallingEdge(dut.clk_i)
-
-
-async def pulse(dut, signal, value=1):
-    signal.value = value
-    await FallingEdge(dut.clk_i)
-    signal.value = 0
+                await pulse(dut, other_rvalid_i=1)
 
 
 async def begin(dut):
@@ -196,7 +185,7 @@ async def what_is_not_busy_stays_as_it_is(dut):
     await page.write(DEVICES + (INTERFACE << 12) + START, 1)
     await cycles(dut, LONG)
     # `done` of the smallest region's task: the first of its signals.
-    await pulse(dut, dut.from_task_i, 1 << len(dut.from_task_i) // REGIONS - 1)
+    await pulse(dut, from_task_i=1 << len(dut.from_task_i) // REGIONS - 1)
     await ends_alone(interface_irq_o=1 << INTERFACE)
 
     answers.responds = False
