@@ -239,6 +239,9 @@ pub struct Measured {
     pub service_cycles: Option<u64>,
     /// Of [`Overheads::interrupt`].
     pub interrupt_cycles: Option<u64>,
+    /// What the longest stretch without a look would take, were each line that it touches read from memory at the
+    /// greatest cost: [`Overheads::blocking`] is no less than this and an interrupt.
+    pub cold_stretch_cycles: Option<u64>,
 }
 
 /// A device, or another range of addresses that is not memory.
@@ -431,6 +434,10 @@ mod tests {
                 (measured.blocking_cycles, stated.blocking),
                 (measured.service_cycles, stated.service),
                 (measured.interrupt_cycles, stated.interrupt),
+                (
+                    measured.cold_stretch_cycles,
+                    Nanoseconds(stated.blocking.0 - stated.interrupt.0),
+                ),
             ] {
                 let nanoseconds = cycles.zip(clock).map(|(cycles, hz)| {
                     u128::from(cycles) * NANOSECONDS_PER_SECOND / u128::from(hz)

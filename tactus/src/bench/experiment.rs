@@ -583,6 +583,8 @@ pub enum PathFigure {
     Data,
     /// Cycles of those that read no line from memory.
     Warm,
+    /// Cycles with each of their lines from memory at the greatest cost.
+    Cold,
     /// How many were longer than with each of their lines from memory at the greatest cost, which none can be.
     #[serde(rename = "past-cold")]
     PastCold,
@@ -609,6 +611,9 @@ pub enum Overhead {
     Job,
     /// The longest time between two checks for more urgent work.
     Blocking,
+    /// What is left of it for the longest stretch, without the interrupt that may be under way.
+    #[serde(rename = "blocking-interrupt")]
+    BlockingLessInterrupt,
     /// What it does at most at a time for best-effort vCPUs.
     Service,
     /// An interruption by what is sent to another real-time vCPU.
@@ -625,6 +630,9 @@ impl Overhead {
         match self {
             Self::Job => overheads.job,
             Self::Blocking => overheads.blocking,
+            Self::BlockingLessInterrupt => {
+                Nanoseconds(overheads.blocking.0.saturating_sub(overheads.interrupt.0))
+            }
             Self::Service => overheads.service,
             Self::Interrupt => overheads.interrupt,
             Self::ServiceAndInterrupt => Nanoseconds(overheads.service.0 + overheads.interrupt.0),

@@ -481,6 +481,10 @@ fn paths(source: &PathsSource, all: &Paths) -> Result<f64, String> {
             Err("each stretch read a line from memory".to_owned())
         }
         PathFigure::Warm => of_all(stretches.warm),
+        PathFigure::Cold if source.take != Statistic::Max => {
+            Err("of the bounds with all lines cold the greatest alone is known".to_owned())
+        }
+        PathFigure::Cold => Ok(stretches.cold as f64),
         PathFigure::PastCold => Ok(stretches.past_cold as f64),
         PathFigure::PastComputed => match all.unbounded() {
             Some(reason) => Err(reason.to_owned()),
@@ -492,7 +496,7 @@ fn paths(source: &PathsSource, all: &Paths) -> Result<f64, String> {
 impl PathFigure {
     const fn unit(self) -> Unit {
         match self {
-            Self::Cycles | Self::Warm => Unit::Cycles,
+            Self::Cycles | Self::Warm | Self::Cold => Unit::Cycles,
             Self::Code | Self::Data | Self::PastCold | Self::PastComputed => Unit::Count,
         }
     }
@@ -518,6 +522,10 @@ pub fn worst(metric: &Metric, root: &std::path::Path, runs: &[&Done]) -> Option<
         }
         let wanted = all.iter_in(source.phase);
         let wanted = wanted.filter(|(path, _)| source.wants(path));
+        if source.of == PathFigure::Cold {
+            let (path, _) = wanted.max_by_key(|(_, stretches)| stretches.cold)?;
+            return Some(path.to_string());
+        }
         let (path, stretches) = wanted.max_by_key(|(_, stretches)| stretches.max)?;
         return (source.take == Statistic::Max && source.of == PathFigure::Cycles)
             .then(|| format!("{path}: {}", stretches.spent));

@@ -783,8 +783,8 @@ memory = "4MiB"
 [[vm.vcpu]]
 class = "rt"
 hart = 1
-period = "200us"
-budget = "60us"
+period = "250us"
+budget = "75us"
 "#;
 
 /// Everything that there is of I/O, shared.
@@ -1223,7 +1223,7 @@ fn a_vcpu_has_its_own_interrupt_distance() {
 #[test]
 fn the_manager_needs_a_reservation_that_suffices() {
     let files = files();
-    let own = "class = \"rt\"\nhart = 1\nperiod = \"200us\"\nbudget = \"60us\"";
+    let own = "class = \"rt\"\nhart = 1\nperiod = \"250us\"\nbudget = \"75us\"";
     let instead = [
         ("manager-best-effort", "class = \"be\""),
         (
@@ -1232,7 +1232,7 @@ fn the_manager_needs_a_reservation_that_suffices() {
         ),
         (
             "manager-budget",
-            "class = \"rt\"\nhart = 1\nperiod = \"200us\"\nbudget = \"20us\"",
+            "class = \"rt\"\nhart = 1\nperiod = \"250us\"\nbudget = \"20us\"",
         ),
     ];
     for (name, other) in instead {

@@ -22,6 +22,8 @@ pub(super) struct Overhead {
     hz: u32,
     /// The worst that was measured, in cycles of the clock, if that is recorded.
     measured: Option<(u64, u64)>,
+    /// What it would come to with every line that it touches from memory, in ticks, if that is recorded.
+    cold: Option<u64>,
     /// How, if that is recorded.
     how: Option<String>,
     /// When, if that is recorded.
@@ -38,6 +40,7 @@ pub(super) fn of(profile: &Profile, guarantee: &Guarantee) -> Vec<Overhead> {
         ticks: profile.ticks_for(time),
         hz: profile.timebase_hz,
         measured: cycles.zip(clock_hz),
+        cold: None,
         how: stated
             .measured
             .as_ref()
@@ -54,12 +57,15 @@ pub(super) fn of(profile: &Profile, guarantee: &Guarantee) -> Vec<Overhead> {
             stated.job,
             cycles.and_then(|measured| measured.job_cycles),
         ),
-        one(
-            "blocking",
-            "the longest that the hypervisor does not look whether something more urgent waits",
-            stated.blocking,
-            cycles.and_then(|measured| measured.blocking_cycles),
-        ),
+        Overhead {
+            cold: cold_blocking(profile, clock_hz),
+            ..one(
+                "blocking",
+                "the longest that the hypervisor does not look whether something more urgent waits, and an interrupt",
+                stated.blocking,
+                cycles.and_then(|measured| measured.blocking_cycles),
+            )
+        },
         one(
             "service",
             "deferred work for best-effort vCPUs, once in a deferral period",
@@ -115,6 +121,13 @@ pub(super) fn of(profile: &Profile, guarantee: &Guarantee) -> Vec<Overhead> {
     all
 }
 
+/// The longest stretch without a look with every line from memory, and an interrupt, in ticks.
+fn cold_blocking(profile: &Profile, clock_hz: Option<u64>) -> Option<u64> {
+    let cycles = profile.overheads.measured.as_ref()?.cold_stretch_cycles?;
+    let stretch = (cycles * u64::from(profile.timebase_hz)).div_ceil(clock_hz?);
+    Some(stretch + profile.ticks_for(profile.overheads.interrupt))
+}
+
 impl Overhead {
     /// The stated time.
     pub(super) fn stated(&self) -> String {
@@ -130,6 +143,12 @@ impl Overhead {
                 format!("{cycles} cycles, {us:.2} us")
             },
         )
+    }
+
+    /// What it would come to with every line from memory.
+    pub(super) fn cold(&self) -> String {
+        self.cold
+            .map_or_else(|| "-".into(), |ticks| time_text(ticks, self.hz))
     }
 
     /// By how much of the measured time more is stated.
@@ -162,6 +181,7 @@ impl Overhead {
             "stated_ticks": self.ticks,
             "measured_cycles": self.measured.map(|(cycles, _)| cycles),
             "clock_hz": self.measured.map(|(_, hz)| hz),
+            "cold_ticks": self.cold,
             "margin": self.part().map(|part| (part * 1e4).round() / 1e4),
             "how": self.how,
             "when": self.when,
