@@ -234,7 +234,9 @@ pub struct WarmRange {
     /// Guest-physical address of the first one.
     pub guest: u64,
     /// How many.
-    pub lines: u32,
+    pub lines: u16,
+    /// Whether they hold instructions.
+    pub code: bool,
 }
 
 impl Vcpu {

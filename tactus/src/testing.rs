@@ -477,7 +477,7 @@ pub fn try_blob(bytes: &[u8]) {
                 let bytes = u64::from(range.lines) * u64::from(blob.header.cache_line);
                 assert!(range.vcpu == vcpu && range.guest >= memory.guest);
                 assert!(range.guest - memory.guest + bytes <= memory.size);
-                lines += range.lines;
+                lines += u32::from(range.lines);
             }
             assert!(lines <= blob::warm::WARM_LINES);
         }

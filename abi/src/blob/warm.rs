@@ -3,6 +3,7 @@
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::{Blob, Error};
+use crate::map::PAGE_SIZE;
 
 /// Cache lines of a vCPU's list, at most.
 pub const WARM_LINES: u32 = 128;
@@ -13,12 +14,14 @@ pub const WARM_LINES: u32 = 128;
 #[repr(C)]
 pub struct WarmRange {
     /// Guest-physical address of the first line, a multiple of [`Header::cache_line`](super::Header::cache_line),
-    /// within the VM's memory.
+    /// within the VM's memory. All lines are in one page, so that they follow each other in the host's memory, too.
     pub guest: u64,
     /// The vCPU: its index in the [`Vcpu`](super::Vcpu) table. One of the configuration.
     pub vcpu: u32,
     /// How many lines. Those of a vCPU come to [`WARM_LINES`] at most.
-    pub lines: u32,
+    pub lines: u16,
+    /// 1: they hold instructions, and are prefetched for those; 0: data.
+    pub code: u16,
 }
 
 impl<'a> Blob<'a> {
@@ -67,17 +70,20 @@ impl<'a> Blob<'a> {
                 let offset = range.guest.wrapping_sub(memory.guest);
                 // At most so many lines of 2^31 bytes: no overflow.
                 offset <= memory.size
-                    && u64::from(range.lines.min(room)) * line <= memory.size - offset
+                    && u64::from(u32::from(range.lines).min(room)) * line <= memory.size - offset
             });
+            let room_in_page = PAGE_SIZE - range.guest % PAGE_SIZE;
             if !in_order
-                || !(1..=room).contains(&range.lines)
+                || u64::from(range.lines) * line > room_in_page
+                || !(1..=room).contains(&range.lines.into())
+                || range.code > 1
                 || vcpu.index >= vm.vcpus
                 || !range.guest.is_multiple_of(line)
                 || !is_in_memory
             {
                 return wrong;
             }
-            lines += range.lines;
+            lines += u32::from(range.lines);
         }
         Ok(())
     }

@@ -16,10 +16,11 @@ use crate::sched::{signals, wake};
 use crate::system::system;
 use crate::vm::Vcpu;
 use core::hint::cold_path;
-use tactus_abi::blob::warm::WarmRange;
 
 /// A guest is entered, has begun to serve its interrupt and cannot yet wait again, so many ticks after its time.
 const ENTRY_TICKS: u64 = 3;
+/// So many lines are brought near between two looks for interrupts.
+const LINES_AT_A_TIME: u16 = 4;
 
 /// Whether a vCPU that is about to be entered has been given the hart ahead of its time.
 #[inline(always)]
@@ -89,10 +90,10 @@ pub fn enter_when_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
     if cx.local.needs_resched {
         return leave_uncharged(cx, vcpu);
     }
-    let of_range = |range: &'static WarmRange| {
-        (0..range.lines).map(|line| range.guest + u64::from(line * u32::from(header.cache_line)))
-    };
-    let mut lines = vcpu.warm.iter().flat_map(of_range);
+    let line = u64::from(header.cache_line);
+    let mut ranges = vcpu.warm.iter();
+    // What is left of a range: where it is in memory, how many lines, and whether they hold instructions.
+    let (mut address, mut left, mut code) = (0, 0, false);
     let mut ready = false;
     while arch::now() < until && !(interruptible && context::guest_interrupt_pending()) {
         let pending = cx.local.poll();
@@ -102,14 +103,22 @@ pub fn enter_when_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
         if ready {
             continue;
         }
-        match lines.next() {
-            Some(guest) => warm::warm(vcpu.vm.host_of(guest), prefetches),
-            None => {
+        if left == 0 {
+            let Some(range) = ranges.next() else {
                 // The guest's lines may have taken the place of some.
                 warm::warm_way_in(&cx.bodies.of(vcpu).context, prefetches);
                 ready = true;
                 learn(cx, vcpu, began);
-            }
+                continue;
+            };
+            // A range is within a page, so that its lines follow each other in memory, too.
+            (address, left, code) = (vcpu.vm.host_of(range.guest), range.lines, range.code != 0);
+        }
+        let some = left.min(LINES_AT_A_TIME);
+        left -= some;
+        for _ in 0..some {
+            warm::warm(address, code, prefetches);
+            address += line;
         }
     }
     if !ready {

@@ -150,9 +150,10 @@ fn onchip_hypervisor(end: u64) -> Vec<u8> {
 fn warm_lists(image: &[u8]) -> [(&'static str, String); 7] {
     let image = GuestImage::parse(image).expect("an image").digest();
     let list = |image: &str, line: u32, ranges: &[(u64, u32)]| {
-        let ranges = ranges
-            .iter()
-            .map(|(first, lines)| format!("\n[[range]]\nfirst = {first:#x}\nlines = {lines}\n"));
+        let ranges = ranges.iter().map(|(first, lines)| {
+            let code = *first == 0x8020_0000;
+            format!("\n[[range]]\nfirst = {first:#x}\nlines = {lines}\ncode = {code}\n")
+        });
         let ranges: String = ranges.collect();
         format!("image = \"{image}\"\nline = {line}\n{ranges}")
     };

@@ -206,6 +206,7 @@ fn ranges(
     let mut is_right = true;
     for range in &list.ranges {
         let (first, lines) = (range.first.as_ref()?, range.lines.as_ref()?);
+        let code = range.code.as_ref()?.value;
         let offset = first.value.0.wrapping_sub(RAM_BASE);
         let bytes = u64::from(lines.value).saturating_mul(line);
         let fault = if !first.value.0.is_multiple_of(line) {
@@ -247,11 +248,47 @@ fn ranges(
             if left == 0 {
                 break;
             }
+        } else {
+            ranges.extend(pieces(first.value.0, lines.value, line, code));
         }
-        ranges.push(WarmRange {
-            guest: first.value.0,
-            lines: lines.value,
-        });
     }
     is_right.then_some(ranges)
+}
+
+/// So many adjacent lines, divided where a page begins: only within a page they follow each other in memory, too.
+fn pieces(first: u64, lines: u32, line: u64, code: bool) -> impl Iterator<Item = WarmRange> {
+    let end = first.saturating_add(u64::from(lines) * line);
+    let next_page = move |guest: u64| {
+        (guest - guest % PAGE_SIZE)
+            .saturating_add(PAGE_SIZE)
+            .min(end)
+    };
+    let firsts = std::iter::successors(Some(first), move |guest| Some(next_page(*guest)));
+    let within = firsts.take_while(move |guest| *guest < end);
+    within.map(move |guest| WarmRange {
+        guest,
+        lines: ((next_page(guest) - guest) / line) as u16,
+        code,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_divided_where_a_page_begins() {
+        let all = |first, lines| -> Vec<(u64, u16)> {
+            let pieces = pieces(first, lines, 32, true);
+            pieces.map(|piece| (piece.guest, piece.lines)).collect()
+        };
+        assert_eq!(all(0x8000_0000, 128), [(0x8000_0000, 128)]);
+        assert_eq!(all(0x8000_0fe0, 1), [(0x8000_0fe0, 1)]);
+        assert_eq!(
+            all(0x8000_0fc0, 128),
+            [(0x8000_0fc0, 2), (0x8000_1000, 126)]
+        );
+        let whole: Vec<_> = pieces(0x8000_0000, 3, PAGE_SIZE, false).collect();
+        assert_eq!(whole.len(), 3);
+    }
 }

@@ -9,7 +9,7 @@ use super::unit::Address;
 use crate::problem::Problem;
 
 const FILE: &[Key] = &[("image", "\"0123...\""), ("line", "32"), ("range", "")];
-const RANGE: &[Key] = &[("first", "0x8020_0000"), ("lines", "4")];
+const RANGE: &[Key] = &[("first", "0x8020_0000"), ("lines", "4"), ("code", "true")];
 
 /// The cache lines that a vCPU uses soon after its timer has woken it.
 #[derive(Clone, Debug)]
@@ -33,6 +33,8 @@ pub struct WarmRange {
     pub first: Option<At<Address>>,
     /// How many.
     pub lines: Option<At<u32>>,
+    /// Whether they hold instructions.
+    pub code: Option<At<bool>>,
 }
 
 impl WarmList {
@@ -55,6 +57,7 @@ impl WarmList {
                 span: table.span(),
                 first: table.required(&mut reader, "first"),
                 lines: table.required(&mut reader, "lines"),
+                code: table.required(&mut reader, "code"),
             };
             table.finish(&mut reader);
             range

@@ -178,6 +178,7 @@ impl Tables {
                 guest: range.guest,
                 vcpu: index,
                 lines: range.lines,
+                code: range.code.into(),
             });
             self.warm_ranges.extend(ranges);
         }

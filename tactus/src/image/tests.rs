@@ -621,10 +621,11 @@ fn warm_lines_come_through_the_blob() {
     with_blob_of(warm_image(), |_, _, blob| {
         assert_eq!(blob.header.cache_line, 32);
         let list = |vcpu| {
-            [(0x803f_ffe0, 1), (0x8020_0000, 127)].map(|(guest, lines)| WarmRange {
+            [(0x803f_ffe0, 1, 0), (0x8020_0000, 127, 1)].map(|(guest, lines, code)| WarmRange {
                 guest,
                 vcpu,
                 lines,
+                code,
             })
         };
         assert_eq!(blob.warm_of(0), []);
@@ -667,16 +668,18 @@ fn warm_lines_that_are_none_are_refused() {
         guest: 0x803f_ffe0,
         vcpu: 1,
         lines: 1,
+        code: 0,
     };
     assert_eq!(with(0, first), Ok(4));
     let refused = Err(Error::Table("a vCPU's warm lines out of range"));
     for (number, range) in [
         (0, WarmRange { lines: 0, ..first }),
+        (0, WarmRange { code: 2, ..first }),
         (0, WarmRange { lines: 2, ..first }),
         (
             0,
             WarmRange {
-                lines: u32::MAX,
+                lines: u16::MAX,
                 ..first
             },
         ),
@@ -693,6 +696,15 @@ fn warm_lines_that_are_none_are_refused() {
             0,
             WarmRange {
                 guest: 0x8000_0008,
+                ..first
+            },
+        ),
+        // Two lines, of which the second one is in the next page.
+        (
+            1,
+            WarmRange {
+                guest: 0x8000_0fe0,
+                lines: 2,
                 ..first
             },
         ),

@@ -259,10 +259,11 @@ fn text(
         // Writing to a string does not fail.
         let _ = write!(
             text,
-            "\n# in {} % of the wakes: {place}\n[[range]]\nfirst = {}\nlines = {}\n",
+            "\n# in {} % of the wakes: {place}\n[[range]]\nfirst = {}\nlines = {}\ncode = {}\n",
             range.wakes * 100 / wakes,
             Address(range.first),
-            range.lines
+            range.lines,
+            range.code
         );
     }
     text

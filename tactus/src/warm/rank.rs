@@ -10,7 +10,7 @@ use tactus_board::timing::Wake;
 /// A line is used in one of so many wakes at least.
 const RARE: usize = 10;
 
-/// Adjacent lines.
+/// Adjacent lines, all of them of instructions or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Range {
     /// Guest-physical address of the first one.
@@ -19,7 +19,7 @@ pub struct Range {
     pub lines: u32,
     /// Wakes that use the one of them that most use.
     pub wakes: usize,
-    /// Whether the first one is code.
+    /// Whether they hold instructions; one that holds both counts as such.
     pub code: bool,
 }
 
@@ -67,7 +67,10 @@ pub fn ranges(wakes: &[Wake], memory: &Memory, line: u64) -> Vec<Range> {
     let mut ranges: Vec<(usize, Range)> = Vec::new();
     for (guest, used) in ranked {
         match ranges.last_mut() {
-            Some((place, range)) if range.first + u64::from(range.lines) * line == guest => {
+            Some((place, range))
+                if range.code == used.code
+                    && range.first + u64::from(range.lines) * line == guest =>
+            {
                 range.lines += 1;
                 range.wakes = range.wakes.max(used.wakes);
                 *place = (*place).min(used.mean_place());

@@ -12,23 +12,29 @@ unsafe extern "C" {
     fn resume();
 }
 
-/// Brings the line of an address in memory near, for instructions and for data. `prefetches`: the harts have Zicbop, so
+/// Brings the line of an address in memory near, for instructions or for data. `prefetches`: the harts have Zicbop, so
 /// that nothing is waited for; otherwise by a load.
 #[inline(always)]
-pub fn warm(address: u64, prefetches: bool) {
+pub fn warm(address: u64, code: bool, prefetches: bool) {
     let line = address & !(LINE - 1);
     // Safety: hints, and a load whose value goes nowhere, of what is memory by the callers.
     unsafe {
-        if prefetches {
-            // prefetch.i and prefetch.r (Zicbop: CMO specification, section 4).
+        if !prefetches {
+            asm!("lb x0, 0({0})", in(reg) line, options(nostack, readonly, preserves_flags));
+        } else if code {
+            // prefetch.i (Zicbop: CMO specification, section 4).
             asm!(
                 ".insn i 0x13, 6, x0, {0}, 0",
-                ".insn i 0x13, 6, x0, {0}, 1",
                 in(reg) line,
                 options(nostack, readonly, preserves_flags),
             );
         } else {
-            asm!("lb x0, 0({0})", in(reg) line, options(nostack, readonly, preserves_flags));
+            // prefetch.r
+            asm!(
+                ".insn i 0x13, 6, x0, {0}, 1",
+                in(reg) line,
+                options(nostack, readonly, preserves_flags),
+            );
         }
     }
 }
@@ -36,9 +42,8 @@ pub fn warm(address: u64, prefetches: bool) {
 /// Brings near what the way into a guest reads: its instructions, and the registers.
 pub fn warm_way_in(context: &Context, prefetches: bool) {
     let registers = core::ptr::from_ref(&context.registers).addr() as u64;
-    let code = resume as *const () as u64;
     let all = |first, bytes: u64| (0..bytes).step_by(LINE as usize).map(move |at| first + at);
-    let registers = all(registers, size_of_val(&context.registers) as u64);
-    let lines = registers.chain(all(code, WAY_IN));
-    lines.for_each(|line| warm(line, prefetches));
+    all(registers, size_of_val(&context.registers) as u64)
+        .for_each(|line| warm(line, false, prefetches));
+    all(resume as *const () as u64, WAY_IN).for_each(|line| warm(line, true, prefetches));
 }
