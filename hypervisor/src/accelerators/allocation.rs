@@ -112,7 +112,7 @@ impl Accelerators {
     /// computation until its page was closed: that is looked for now, as the vCPU need not trap again.
     #[cold]
     #[inline(never)]
-    #[unsafe(link_section = ".text_rare")]
+    #[unsafe(link_section = ".text_last")]
     fn request_and_conclude(&self, cx: &mut HartCtx, wanted: u32) {
         self.request(cx, wanted);
         aftermath::conclude(cx);

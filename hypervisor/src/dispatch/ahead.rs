@@ -70,6 +70,7 @@ fn release_ahead(cx: &mut HartCtx, now: u64) -> bool {
 /// interrupts has, if it waits for interrupts. Meanwhile the lines are brought near that it uses then. If a more urgent
 /// one takes the hart before, it waits again when it has it back.
 #[inline(never)]
+#[unsafe(link_section = ".text_last")]
 pub fn enter_when_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
     let (local, body) = cx.with_body(vcpu);
     let header = &system().blob.header;
@@ -90,7 +91,6 @@ pub fn enter_when_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
     if cx.local.needs_resched {
         return leave_uncharged(cx, vcpu);
     }
-    let line = u64::from(header.cache_line);
     let mut ranges = vcpu.warm.iter();
     // What is left of a range: where it is in memory, how many lines, and whether they hold instructions.
     let (mut address, mut left, mut code) = (0, 0, false);
@@ -118,7 +118,7 @@ pub fn enter_when_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
         left -= some;
         for _ in 0..some {
             warm::warm(address, code, prefetches);
-            address += line;
+            address += u64::from(header.cache_line);
         }
     }
     if !ready {
