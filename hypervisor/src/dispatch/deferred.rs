@@ -27,9 +27,13 @@ pub fn do_deferred_work(cx: &mut HartCtx, now: u64) {
         }
         aftermath::conclude(cx);
     }
-    // At most one step for each vCPU at home here.
+    // Beside a best-effort vCPU one at a time: the timer goes off again for the next one, and a release comes between.
+    // Otherwise at most one step for each vCPU at home here.
     while let Some(handle) = cx.local.timer.pop_due_wakeup(now) {
         wake::wake(cx, system().vcpu(handle), now);
+        if !cx.local.runs_shared_rt() {
+            break;
+        }
     }
     if real_time {
         run_queue::delegate_offers(cx);
@@ -37,13 +41,13 @@ pub fn do_deferred_work(cx: &mut HartCtx, now: u64) {
         // Otherwise after the hart has chosen its next vCPU.
         run_queue::offer_queued(cx);
     }
-    if console::has_unsent() && !real_time {
+    if !real_time && console::has_unsent() {
         let room = console::pump();
         devices::notify_room(cx, room);
     }
     // A vCPU that is about to leave the hart may have given up the rest of its slice (`migration::give_way`): that is
     // no slice without progress.
-    if now >= cx.local.timer.slice_end() && !cx.local.needs_resched {
+    if !cx.local.needs_resched && now >= cx.local.timer.slice_end() {
         end_slice(cx, now);
     }
 }
