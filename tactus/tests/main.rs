@@ -56,4 +56,5 @@ mod systems;
 mod tasks;
 mod thread_metric;
 mod uplink;
+mod wakeups;
 mod warm;

@@ -93,8 +93,7 @@ pub fn enter_when_due(cx: &mut HartCtx, vcpu: &'static Vcpu) -> NextContext {
     }
     let mut ranges = vcpu.warm.iter();
     // What is left of a range: where it is in memory, how many lines, and whether they hold instructions.
-    let (mut address, mut left, mut code) = (0, 0, false);
-    let mut ready = false;
+    let (mut address, mut left, mut code, mut ready) = (0, 0, false, false);
     while arch::now() < until && !(interruptible && context::guest_interrupt_pending()) {
         let pending = cx.local.poll();
         if pending != 0 && !serve(cx, vcpu, pending) {

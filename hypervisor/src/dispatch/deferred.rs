@@ -29,11 +29,10 @@ pub fn do_deferred_work(cx: &mut HartCtx, now: u64) {
     }
     // Beside a best-effort vCPU one at a time: the timer goes off again for the next one, and a release comes between.
     // Otherwise at most one step for each vCPU at home here.
-    while let Some(handle) = cx.local.timer.pop_due_wakeup(now) {
+    let mut all = true;
+    while all && let Some(handle) = cx.local.timer.pop_due_wakeup(now) {
         wake::wake(cx, system().vcpu(handle), now);
-        if !cx.local.runs_shared_rt() {
-            break;
-        }
+        all = cx.local.runs_shared_rt();
     }
     if real_time {
         run_queue::delegate_offers(cx);
@@ -42,8 +41,7 @@ pub fn do_deferred_work(cx: &mut HartCtx, now: u64) {
         run_queue::offer_queued(cx);
     }
     if !real_time && console::has_unsent() {
-        let room = console::pump();
-        devices::notify_room(cx, room);
+        devices::notify_room(cx, console::pump());
     }
     // A vCPU that is about to leave the hart may have given up the rest of its slice (`migration::give_way`): that is
     // no slice without progress.

@@ -1,0 +1,63 @@
+//! How long a hart goes without a look when many best-effort vCPUs want to be woken at once.
+
+use std::fmt::Write as _;
+
+use tactus::config::Nanoseconds;
+use tactus::run::board::Options;
+use tactus::run::board::paths::{Cause, End, Phase, Watch};
+use tactus::run::machine::Platform;
+use tactus_board::board::Pace;
+use tactus_board::profile::Profile;
+
+use crate::harness::{On, boot_text, once};
+
+/// How long the board runs: the vCPUs wait for their timers from 20 ms on, and those go off each millisecond.
+const TIME: Nanoseconds = Nanoseconds(60_000_000);
+/// The interrupt by the timer: `scause`.
+const TIMER: u8 = 5;
+/// vCPUs whose timers go off at the same times.
+const ALARMS: usize = 14;
+/// What waking one of them takes with cold caches, in cycles, and room.
+const ONE_MAX: u64 = 2_500;
+
+/// A vCPU that computes, and others whose timers go off while it does.
+fn system() -> String {
+    let mut text = "[system]\nplatform = \"soc\"\nharts = 1\n\
+        [[vm]]\nname = \"load\"\nimage = \"@bench-load\"\nmemory = \"4MiB\"\nbootargs = \"load=compute\"\n\
+        [[vm.vcpu]]\nclass = \"be\"\n"
+        .to_owned();
+    for number in 0..ALARMS {
+        // Its first vCPU starts the second one, which waits for the timer.
+        let _ = write!(
+            text,
+            "[[vm]]\nname = \"alarm{number}\"\nimage = \"@limit\"\ncounters = true\nmemory = \"4MiB\"\n\
+             bootargs = \"jobs=timer start=200000 first=300000 period=10000 work=50\"\n\
+             [[vm.vcpu]]\nclass = \"be\"\n[[vm.vcpu]]\nclass = \"be\"\n"
+        );
+    }
+    text
+}
+
+/// A real-time release waits for no more than one of them.
+#[test]
+fn best_effort_vcpus_that_are_due_are_woken_one_at_a_time() {
+    let mut boot = boot_text(On::Board, &system());
+    let mut options = Options::new(Profile::named("soc").expect("it comes with the board"));
+    options.pace = Pace::Timed;
+    options.paths = Some(Box::new(
+        Watch::of(&boot.image, None).expect("it says where it looks"),
+    ));
+    boot.plan = boot.plan.limit(TIME).on(Platform::Board(Box::new(options)));
+    let outcome = once(&boot);
+    let facts = outcome.board.expect("it ran on the board");
+    let steady = facts.paths.iter_in(Some(Phase::Steady));
+    let timers = steady.filter(|(path, _)| {
+        path.cause == Cause::Interrupt(TIMER) && path.end == End::BackBestEffort
+    });
+    let all = timers
+        .map(|(_, stretches)| stretches)
+        .reduce(|all, one| all.and(one))
+        .expect("timers went off");
+    assert!(all.count > 10 * ALARMS as u64, "{} times", all.count);
+    assert!(all.max < ONE_MAX, "{} cycles", all.max);
+}
