@@ -28,7 +28,6 @@ pub fn warm(address: u64, code: bool, prefetches: bool) {
 }
 
 /// Brings near what the way into a guest reads: its instructions, and the registers.
-#[unsafe(link_section = ".text_last")]
 pub fn warm_way_in(context: &Context, prefetches: bool) {
     let registers = core::ptr::from_ref(&context.registers).addr() as u64;
     let all = |first, bytes: u64| (0..bytes).step_by(LINE as usize).map(move |at| first + at);
