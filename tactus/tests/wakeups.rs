@@ -3,17 +3,14 @@
 use std::fmt::Write as _;
 
 use tactus::config::Nanoseconds;
-use tactus::run::board::paths::{Cause, End, Phase, Watch};
-use tactus::run::board::{Marker, Options};
-use tactus::run::machine::Platform;
-use tactus_board::profile::Profile;
 
-use crate::harness::{On, boot_text, once};
+use crate::harness::stretches::{Span, of_interrupt};
 
-/// From then on all costs are charged: all VMs have begun.
-const BEGUN: Marker = Marker::Cycle(100_000_000);
-/// How long the board runs, 50 ms more. The timers go off each millisecond.
-const TIME: Nanoseconds = Nanoseconds(200_000_000);
+/// All costs are charged for the last 50 ms, when all VMs have begun. The timers go off each millisecond.
+const SPAN: Span = Span {
+    timed_from: 100_000_000,
+    end: Nanoseconds(200_000_000),
+};
 /// The interrupt by the timer: `scause`.
 const TIMER: u8 = 5;
 /// vCPUs whose timers go off at the same times.
@@ -42,23 +39,7 @@ fn system() -> String {
 /// A real-time release waits for no more than one of them.
 #[test]
 fn best_effort_vcpus_that_are_due_are_woken_one_at_a_time() {
-    let mut boot = boot_text(On::Board, &system());
-    let mut options = Options::new(Profile::named("soc").expect("it comes with the board"));
-    options.timed_from = Some(BEGUN);
-    options.paths = Some(Box::new(
-        Watch::of(&boot.image, None).expect("it says where it looks"),
-    ));
-    boot.plan = boot.plan.limit(TIME).on(Platform::Board(Box::new(options)));
-    let outcome = once(&boot);
-    let facts = outcome.board.expect("it ran on the board");
-    let steady = facts.paths.iter_in(Some(Phase::Steady));
-    let timers = steady.filter(|(path, _)| {
-        path.cause == Cause::Interrupt(TIMER) && path.end == End::BackBestEffort
-    });
-    let all = timers
-        .map(|(_, stretches)| stretches)
-        .reduce(|all, one| all.and(one))
-        .expect("timers went off");
+    let all = of_interrupt(&system(), SPAN, TIMER);
     assert!(all.count > 5 * ALARMS as u64, "{} times", all.count);
     assert!(all.data.max <= LINES_MAX, "{} lines of data", all.data.max);
 }

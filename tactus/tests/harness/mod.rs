@@ -21,6 +21,7 @@ use tempfile::NamedTempFile;
 
 pub mod player;
 pub mod process;
+pub mod stretches;
 
 /// Virtual time far beyond that of any test's run; a run that reaches it is stuck. The host's speed makes no
 /// difference.
