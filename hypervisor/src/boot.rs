@@ -109,7 +109,7 @@ extern "C" fn run(system: &'static System, hart_id: u64) -> ! {
     ready::begin(system.blob.header, system.harts.len(), &system.best_effort);
     for vm in system.vms {
         let boot = vm.start();
-        system.harts[boot.home()].post_at_boot(boot.handle);
+        system.harts[boot.home()].post_at_boot(boot.class, boot.handle);
     }
     let mut own = None;
     for hart in system.harts {

@@ -248,14 +248,8 @@ fn pick_next_or_idle(cx: &mut HartCtx) -> NextContext {
             if finished | cx.local.next.is_some() {
                 continue;
             }
-            if !run_queue::has_real_time(&cx.local) {
-                if cx.local.hart.has_posts() {
-                    signals::handle_posts(cx);
-                    continue;
-                }
-                if successors::start_pending_reservations(cx) {
-                    continue;
-                }
+            if !run_queue::has_real_time(&cx.local) && successors::start_pending_reservations(cx) {
+                continue;
             }
             chosen = run_queue::pick_next(cx);
         }

@@ -14,8 +14,7 @@ use tactus_abi::blob::{Class, limit};
 use tactus_hypervisor::relocation::Departures;
 use tactus_policy::ready::Handle;
 use tactus_policy::schedule::{self, Runs};
-use tactus_policy::table::bits;
-use tactus_policy::table::{Array, Table};
+use tactus_policy::table::{Array, take_turn};
 
 /// Bytes of a hart's stack.
 pub const STACK_SIZE: u64 = 16 << 10;
@@ -81,8 +80,8 @@ struct Inbox {
     doorbell: AtomicPtr<Doorbell>,
     /// A best-effort vCPU that is ready, perhaps, and that the hart may take.
     offered: AtomicBool,
-    /// vCPUs at home here that have news, by handle.
-    posts: Array<AtomicU64, INBOX_WORDS>,
+    /// vCPUs at home here that have news, as bits by handle: best-effort ones, then real-time ones.
+    posts: Array<Array<AtomicU64, INBOX_WORDS>, 2>,
 }
 
 // Safety: of `wires`, `threshold` is used by the hart itself only, and `sswi` takes stores from anyone.
@@ -114,7 +113,7 @@ impl Hart {
             inbox: Apart(Inbox {
                 doorbell: AtomicPtr::new(ptr::null_mut()),
                 offered: AtomicBool::new(false),
-                posts: Array([const { AtomicU64::new(0) }; INBOX_WORDS]),
+                posts: Array([const { Array([const { AtomicU64::new(0) }; INBOX_WORDS]) }; 2]),
             }),
             idle_ticks: AtomicU64::new(0),
         }
@@ -138,8 +137,8 @@ impl Hart {
     #[inline(never)]
     pub fn post(&self, vcpu: &Vcpu, sender: Option<&Vm>) {
         let bit = 1 << (vcpu.handle % 64);
-        let before =
-            self.inbox.posts[usize::from(vcpu.handle / 64)].fetch_or(bit, Ordering::SeqCst);
+        let posts = &self.inbox.posts[vcpu.class as usize];
+        let before = posts[usize::from(vcpu.handle / 64)].fetch_or(bit, Ordering::SeqCst);
         // With the bit still there, an interrupt is on its way already, or the hart looks before it runs a best-effort
         // vCPU.
         fence(Ordering::SeqCst);
@@ -240,8 +239,8 @@ impl Hart {
 
     /// Whether vCPUs at home here have news; after a full fence.
     pub fn has_posts(&self) -> bool {
-        let posts = self.inbox.posts.iter();
-        posts.fold(0, |all, word| all | word.load(Ordering::Relaxed)) != 0
+        let [best_effort, real_time] = &self.inbox.posts.0;
+        any(best_effort) | any(real_time) != 0
     }
 
     /// Whether anything but a doorbell has been sent here; after a full fence.
@@ -255,20 +254,12 @@ impl Hart {
         self.has_posts_or_offers() || !self.inbox.doorbell.load(Ordering::Relaxed).is_null()
     }
 
-    /// Whether anything has been sent here that is not for a best-effort vCPU for certain; after a full fence. `vcpus`:
-    /// all of the system.
-    #[inline]
-    pub fn has_urgent_news(&self, vcpus: impl FnOnce() -> &'static Table<Vcpu>) -> bool {
-        !self.inbox.doorbell.load(Ordering::Relaxed).is_null()
-            || self.has_posts() && self.has_posts_for_real_time(vcpus())
-    }
-
+    /// Whether anything has been sent here that is not for a best-effort vCPU for certain; after a full fence.
     #[cold]
-    fn has_posts_for_real_time(&self, vcpus: &Table<Vcpu>) -> bool {
-        self.inbox.posts.iter().enumerate().any(|(word, posts)| {
-            let is_real_time = |bit: usize| vcpus[word * 64 + bit].class == Class::RealTime;
-            bits(posts.load(Ordering::Relaxed)).any(is_real_time)
-        })
+    #[inline(never)]
+    pub fn has_urgent_news(&self) -> bool {
+        !self.inbox.doorbell.load(Ordering::Relaxed).is_null()
+            || any(&self.inbox.posts[Class::RealTime as usize]) != 0
     }
 
     /// Lets through what may interrupt a vCPU of the given class.
@@ -284,8 +275,9 @@ impl Hart {
     }
 
     /// As [`Hart::post`], before the hart runs.
-    pub fn post_at_boot(&self, handle: Handle) {
-        self.inbox.posts[usize::from(handle / 64)].fetch_or(1 << (handle % 64), Ordering::SeqCst);
+    pub fn post_at_boot(&self, class: Class, handle: Handle) {
+        let posts = &self.inbox.posts[class as usize];
+        posts[usize::from(handle / 64)].fetch_or(1 << (handle % 64), Ordering::SeqCst);
     }
 
     /// Makes the hart look at the best-effort queue.
@@ -313,14 +305,18 @@ impl Hart {
         }
     }
 
-    /// Takes all vCPUs that have news now, as bits by handle.
-    pub fn receive(&self) -> [u64; INBOX_WORDS] {
-        self.inbox
-            .posts
-            .each_ref()
-            .map(|word| match word.load(Ordering::Relaxed) {
-                0 => 0,
-                _ => word.swap(0, Ordering::SeqCst),
-            })
+    /// Takes, of 64 vCPUs, the real-time ones that have news, and one best-effort vCPU that has some, as bits. `up_to`:
+    /// the best-effort ones up to the one whose turn was last.
+    pub fn receive(&self, word: usize, up_to: &mut u64) -> u64 {
+        let [best_effort, real_time] = self.inbox.posts.each_ref().map(|posts| &posts[word]);
+        let first = take_turn(best_effort.load(Ordering::Relaxed), up_to);
+        best_effort.fetch_and(!first, Ordering::SeqCst);
+        first | real_time.swap(0, Ordering::SeqCst)
     }
+}
+
+/// Words with posts in common.
+fn any(posts: &Array<AtomicU64, INBOX_WORDS>) -> u64 {
+    let words = posts.iter();
+    words.fold(0, |all, word| all | word.load(Ordering::Relaxed))
 }

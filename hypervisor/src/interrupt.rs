@@ -66,7 +66,7 @@ pub fn handle(cx: &mut HartCtx, pending: u64) {
         tick::serve_due_at(cx, from);
         from = arch::now();
         // Nothing of a best-effort vCPU's holds up a real-time one that takes the hart now.
-        if cx.local.next.is_some() && !cx.local.hart.has_urgent_news(|| system().vcpus) {
+        if cx.local.next.is_some() && !cx.local.hart.has_urgent_news() {
             return;
         }
     }
@@ -123,15 +123,16 @@ pub fn handle_ipi(cx: &mut HartCtx, from: u64) {
     if let Some(doorbell) = cx.local.hart.take_doorbell() {
         doorbell.deliver(cx);
     }
-    if cx.local.hart.has_posts_or_offers() {
-        handle_posts_and_offers(cx);
-    }
+    handle_posts_and_offers(cx);
     cx.local.credit_interrupts(from);
 }
 
 /// Serves what other harts have sent here, doorbells apart.
 #[inline(never)]
 pub fn handle_posts_and_offers(cx: &mut HartCtx) {
+    if !cx.local.hart.has_posts_or_offers() {
+        return;
+    }
     signals::handle_posts(cx);
     aftermath::conclude(cx);
     if cx.local.hart.take_offer() {

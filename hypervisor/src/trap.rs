@@ -72,9 +72,7 @@ fn deliver(cx: &mut HartCtx, vcpu: &'static Vcpu, doorbell: &Doorbell) -> Exit {
 /// As [`interrupt`], for what other harts have sent apart from doorbells.
 #[inline(never)]
 fn handle_posts(cx: &mut HartCtx, vcpu: &'static Vcpu) -> Exit {
-    if cx.local.hart.has_posts_or_offers() {
-        interrupt::handle_posts_and_offers(cx);
-    }
+    interrupt::handle_posts_and_offers(cx);
     end_interrupt(cx, vcpu)
 }
 

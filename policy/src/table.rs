@@ -115,3 +115,52 @@ pub fn bits(mut set: u64) -> impl Iterator<Item = usize> {
         Some(bit)
     })
 }
+
+/// The member of a set, as a bit, whose turn is next; 0: there is none. `up_to`: all up to the one whose turn was last.
+pub const fn take_turn(set: u64, up_to: &mut u64) -> u64 {
+    let after = set & !*up_to;
+    let next = if after == 0 { set } else { after };
+    let first = next & next.wrapping_neg();
+    *up_to = first | first.wrapping_sub(1);
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever the set becomes meanwhile: whose turn it is is a member, and who stays one has a turn before another
+        /// has a second.
+        #[test]
+        fn no_member_is_passed_over(sets in prop::collection::vec(any::<u64>(), 1..200), lasting in any::<u64>()) {
+            let mut up_to = 0;
+            let mut since = [0; 64];
+            for set in sets {
+                let set = set | lasting;
+                let turn = take_turn(set, &mut up_to);
+                prop_assert_eq!(turn.count_ones(), u32::from(set != 0));
+                prop_assert_eq!(turn & !set, 0);
+                for (bit, turns) in since.iter_mut().enumerate() {
+                    if turn >> bit & 1 != 0 || lasting >> bit & 1 == 0 {
+                        *turns = 0;
+                    } else {
+                        prop_assert_eq!(*turns & turn, 0, "{} waits", bit);
+                        *turns |= turn;
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn all_have_turns_in_order() {
+        let mut up_to = 0;
+        let set = 1 << 63 | 0b101;
+        let turns: [u64; 4] = core::array::from_fn(|_| take_turn(set, &mut up_to));
+        assert_eq!(turns, [1, 0b100, 1 << 63, 1]);
+        assert_eq!(take_turn(0, &mut up_to), 0);
+        assert_eq!(take_turn(set, &mut up_to), 1);
+    }
+}

@@ -1,6 +1,7 @@
 //! What the fences that one vCPU asks of another cost that one's hart.
 
 use tactus::config::Nanoseconds;
+use tactus::run::board::paths::End;
 
 use crate::harness::stretches::{Span, of_interrupt};
 
@@ -20,7 +21,7 @@ fn cycles(fence: &str) -> f64 {
          [[vm.vcpu]]\nclass = \"be\"\nharts = [0]\n\
          [[vm.vcpu]]\nclass = \"be\"\nharts = [1]\n"
     );
-    let all = of_interrupt(&system, SPAN, FROM_ANOTHER_HART);
+    let all = of_interrupt(&system, SPAN, FROM_ANOTHER_HART, End::BackBestEffort);
     assert!(all.count > 1000, "{fence}: {}", all.count);
     all.mean()
 }

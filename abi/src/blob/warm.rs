@@ -68,9 +68,8 @@ impl<'a> Blob<'a> {
             let memory = self.regions_of(vm).first();
             let is_in_memory = memory.is_some_and(|memory| {
                 let offset = range.guest.wrapping_sub(memory.guest);
-                // At most so many lines of 2^31 bytes: no overflow.
-                offset <= memory.size
-                    && u64::from(u32::from(range.lines).min(room)) * line <= memory.size - offset
+                // No overflow: a line has at most 2^31 bytes.
+                offset <= memory.size && u64::from(range.lines) * line <= memory.size - offset
             });
             let room_in_page = PAGE_SIZE - range.guest % PAGE_SIZE;
             if !in_order

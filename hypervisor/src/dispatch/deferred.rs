@@ -22,19 +22,15 @@ pub fn do_deferred_work(cx: &mut HartCtx, now: u64) {
         if let Some(held) = cx.local.soft_affine.take() {
             run_queue::end_affinity(cx, held);
         }
-        if cx.local.hart.has_posts() {
-            signals::handle_posts(cx);
-        }
-        aftermath::conclude(cx);
+        signals::handle_posts(cx);
     }
-    // Beside a best-effort vCPU one at a time: the timer goes off again for the next one, and a release comes between.
-    // Otherwise at most one step for each vCPU at home here.
-    let mut all = true;
-    while all && let Some(handle) = cx.local.timer.pop_due_wakeup(now) {
+    // One at a time, so that their number makes no difference to a real-time vCPU: beside a best-effort vCPU the timer
+    // goes off again for the next one, and a release comes between.
+    if let Some(handle) = cx.local.timer.pop_due_wakeup(now) {
         wake::wake(cx, system().vcpu(handle), now);
-        all = cx.local.runs_shared_rt();
     }
     if real_time {
+        aftermath::conclude(cx);
         run_queue::delegate_offers(cx);
     } else if !cx.local.needs_resched {
         // Otherwise after the hart has chosen its next vCPU.
@@ -72,7 +68,8 @@ extern "C" fn end_slice(cx: &mut HartCtx, now: u64) {
         local.timer.set_slice_end(now);
         local.needs_resched = true;
     } else {
-        let slice_end = now + system().blob.header.slice_ticks;
-        local.timer.set_slice_end(slice_end);
+        local
+            .timer
+            .set_slice_end(now + system().blob.header.slice_ticks);
     }
 }

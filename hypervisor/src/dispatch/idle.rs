@@ -4,7 +4,7 @@ use crate::arch::{self, context};
 use crate::console;
 use crate::hart::context::HartCtx;
 use crate::migration;
-use crate::sched::{run_queue, switch};
+use crate::sched::{run_queue, signals, switch};
 use crate::system::system;
 use crate::vm::devices;
 use core::sync::atomic::Ordering;
@@ -14,6 +14,10 @@ use tactus_policy::schedule::Runs;
 /// Nothing to do until an interrupt comes.
 #[inline(never)]
 pub fn idle(cx: &mut HartCtx) {
+    // That may have waited for a real-time vCPU.
+    if cx.local.hart.has_posts() {
+        return signals::handle_posts(cx);
+    }
     let local = &mut cx.local;
     local.timer.end(arch::now());
     local.rearm();
@@ -49,9 +53,8 @@ fn wait(cx: &mut HartCtx) {
         context::mask_guest_interrupts();
         cx.local.loaded = None;
     }
-    // What was queued before others could see this hart idle is seen here.
-    let queued = run_queue::has_work_for(hart);
-    if arch::pending_interrupts() == 0 && !queued && !hart.has_posts() {
+    // What was queued or posted before others could see this hart idle is seen here.
+    if arch::pending_interrupts() == 0 && !run_queue::has_work_for(hart) && !hart.has_posts() {
         arch::wait_for_interrupt();
     }
 }

@@ -85,6 +85,8 @@ pub struct Local {
     pub high_mode: bool,
     /// How many of [`Hart::interrupts`] have been served.
     pub interrupts_seen: u32,
+    /// Of each 64 vCPUs those up to the best-effort one that was looked at last since it had news, as bits by handle.
+    pub received: Array<u64, INBOX_WORDS>,
 }
 
 /// The floating-point registers are no vCPU's.
@@ -124,6 +126,7 @@ impl HartCtx {
                 starting_reservations: Array([0; INBOX_WORDS]),
                 irregular: None,
                 last_vcpu: Array([0; limit::VMS]),
+                received: Array([0; INBOX_WORDS]),
             },
             scratch_context: Context::new(0, false),
         }

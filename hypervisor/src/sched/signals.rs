@@ -147,16 +147,24 @@ fn notify_fence_waiters(cx: &mut HartCtx, vcpu: &'static Vcpu, signals: u32) {
     }
 }
 
-/// Looks at the vCPUs at home here that have news.
+/// Looks at the real-time vCPUs at home here that have news, and at one best-effort vCPU of 64. The next one's turn comes
+/// after a look; while a real-time vCPU runs, with the hart's deferred work.
 pub fn handle_posts(cx: &mut HartCtx) {
-    for (word, posted) in cx.local.hart.receive().into_iter().enumerate() {
-        for bit in bits(posted) {
-            let vcpu = system().vcpu((word * 64 + bit) as Handle);
-            if vcpu.take_signals_if_any(signal::EARLY) {
-                take_early(&mut cx.local, vcpu);
-            }
-            notify(cx, vcpu);
+    (0..cx.local.received.len()).for_each(|word| handle_posts_of(cx, word));
+    if cx.local.hart.has_posts() && !cx.local.runs_shared_rt() {
+        arch::raise_software_interrupt();
+    }
+}
+
+/// As [`handle_posts`], of 64 vCPUs.
+#[inline(never)]
+fn handle_posts_of(cx: &mut HartCtx, word: usize) {
+    for bit in bits(cx.local.hart.receive(word, &mut cx.local.received[word])) {
+        let vcpu = system().vcpu((word * 64 + bit) as Handle);
+        if vcpu.take_signals_if_any(signal::EARLY) {
+            take_early(&mut cx.local, vcpu);
         }
+        notify(cx, vcpu);
     }
 }
 

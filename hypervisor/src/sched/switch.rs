@@ -78,9 +78,8 @@ pub fn set_current(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body, now:
                 // From here on no other hart interrupts this one for best-effort vCPUs; what has been sent for them
                 // before waits, too.
                 if arch::is_interrupted() {
-                    cold_path();
                     arch::clear_software_interrupt();
-                    if hart.has_urgent_news(|| system().vcpus) {
+                    if hart.has_urgent_news() {
                         arch::raise_software_interrupt();
                     }
                 }
@@ -88,8 +87,9 @@ pub fn set_current(local: &mut Local, vcpu: &'static Vcpu, body: &mut Body, now:
                     local.expect_interrupt();
                 }
                 let held_until = now + system().held_for_ticks;
-                let deferred_at = local.timer.deferred_at().max(held_until);
-                local.timer.set_deferred_at(deferred_at);
+                local
+                    .timer
+                    .set_deferred_at(local.timer.deferred_at().max(held_until));
             }
             // What was sent while best-effort vCPUs' news had to wait.
             Class::BestEffort if hart.has_news() => arch::raise_software_interrupt(),

@@ -745,7 +745,7 @@ budget = "5ms"
 
 [[vm.accelerator]]
 task = "qam16"
-within = "8ms"
+within = "9ms"
 
 [[vm.accelerator]]
 task = "qam64"

@@ -17,13 +17,13 @@ pub struct Span {
     pub end: Nanoseconds,
 }
 
-/// All stretches that began with this interrupt, its number in `scause`, and ended in the best-effort vCPU that it came
-/// to.
+/// All stretches that began with this interrupt, its number in `scause`, and ended in the vCPU that it came to: `end` is
+/// [`End::BackBestEffort`], or [`End::Back`] for a real-time one.
 ///
 /// # Panics
 /// There are none.
 #[track_caller]
-pub fn of_interrupt(system: &str, span: Span, interrupt: u8) -> Stretches {
+pub fn of_interrupt(system: &str, span: Span, interrupt: u8, end: End) -> Stretches {
     let mut boot = boot_text(On::Board, system);
     let mut options = Options::new(Profile::named("soc").expect("it comes with the board"));
     options.timed_from = Some(Marker::Cycle(span.timed_from));
@@ -33,9 +33,10 @@ pub fn of_interrupt(system: &str, span: Span, interrupt: u8) -> Stretches {
     let board = Platform::Board(Box::new(options));
     boot.plan = boot.plan.limit(span.end).on(board);
     let facts = once(&boot).board.expect("it ran on the board");
-    let wanted = facts.paths.iter().filter(|(path, _)| {
-        path.cause == Cause::Interrupt(interrupt) && path.end == End::BackBestEffort
-    });
+    let wanted = facts
+        .paths
+        .iter()
+        .filter(|(path, _)| path.cause == Cause::Interrupt(interrupt) && path.end == end);
     wanted
         .map(|(_, stretches)| stretches)
         .reduce(|all, one| all.and(one))
