@@ -256,7 +256,10 @@ fn pick_next_or_idle(cx: &mut HartCtx) -> NextContext {
         let Some(vcpu) = chosen else {
             // A spurious reschedule.
             cx.local.needs_resched = false;
-            idle::idle(cx);
+            // News may have waited for a real-time vCPU.
+            if !signals::handle_posts(cx) {
+                idle::idle(cx);
+            }
             continue;
         };
         let (local, body) = cx.with_body(vcpu);

@@ -130,9 +130,6 @@ pub fn handle_ipi(cx: &mut HartCtx, from: u64) {
 /// Serves what other harts have sent here, doorbells apart.
 #[inline(never)]
 pub fn handle_posts_and_offers(cx: &mut HartCtx) {
-    if !cx.local.hart.has_posts_or_offers() {
-        return;
-    }
     signals::handle_posts(cx);
     aftermath::conclude(cx);
     if cx.local.hart.take_offer() {

@@ -116,7 +116,8 @@ pub fn bits(mut set: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The member of a set, as a bit, whose turn is next; 0: there is none. `up_to`: all up to the one whose turn was last.
+/// The member of a set, as a bit, whose turn is next; 0: there is none. `up_to`: all up to the one whose turn was
+/// last.
 pub const fn take_turn(set: u64, up_to: &mut u64) -> u64 {
     let after = set & !*up_to;
     let next = if after == 0 { set } else { after };
@@ -131,8 +132,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever the set becomes meanwhile: whose turn it is is a member, and who stays one has a turn before another
-        /// has a second.
+        /// Whatever the set becomes meanwhile: whose turn it is is a member, and who stays one has a turn before
+        /// another has a second.
         #[test]
         fn no_member_is_passed_over(sets in prop::collection::vec(any::<u64>(), 1..200), lasting in any::<u64>()) {
             let mut up_to = 0;

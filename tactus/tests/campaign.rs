@@ -534,10 +534,11 @@ hart = 1
 priority = 200
 budget = \"unlimited\"
 ";
+/// Both are silent by then: lines of one delay those of the other.
 const READER_CAMPAIGN: &str = "\
 system = \"system.toml\"
 pace = \"fast\"
-from = \"30ms\"
+from = \"60ms\"
 for = \"1ms\"
 after = \"9ms\"
 

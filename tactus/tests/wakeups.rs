@@ -1,5 +1,5 @@
-//! How long a hart goes without a look, and how long a real-time vCPU is held up, when many best-effort vCPUs want to be
-//! woken at once.
+//! How long a hart goes without a look, and how long a real-time vCPU is held up, when many best-effort vCPUs want to
+//! be woken at once.
 
 use std::fmt::Write as _;
 

@@ -107,6 +107,7 @@ pub const BITSTREAM_ROOM: u32 = 0x2_a000;
 /// The memory of the VM that owns a virtual device: the address of its window, and its pages.
 pub const VM: u32 = 0x8020_0000;
 pub const OTHER_VM: u32 = 0x8030_0000;
+const THIRD_VM: u32 = 0x8038_0000;
 const VM_PAGES: u32 = 16;
 /// The offset of the output in the window.
 const OUTPUT: u32 = 0x8000;
@@ -141,6 +142,9 @@ const WAITED: [[u64; 4]; 2] = [[15997, 10777, 20977, 24405], [16522, 11320, 2411
 /// A frame's time is from its start to its interrupt.
 const CONFIGURED_MAX: [u64; 3] = [8500, 29000, 43000];
 const WAITED_MAX: [u64; 4] = [2600, 1800, 6000, 6500];
+/// How often a task is told to stop beside each two others, and the hart's steps between two of these times of a frame.
+const PHASES: u32 = 3;
+const PHASE: u32 = 2900;
 /// The cycles of a frame of FFT-512 beside each kind of hostile task but the wild one.
 const BESIDE: [[u64; 3]; 2] = [[3137, 3137, 3194], [3579, 3579, 3636]];
 
@@ -287,6 +291,22 @@ impl Driver {
         self.p.bne(T0, ZERO, again);
     }
 
+    /// The same until the region is the manager's.
+    fn compute_until_switched(&mut self, interfaces: &[u32], number: u32) {
+        let again = self.p.here();
+        for &interface in interfaces {
+            self.p.li(S0, GP + device(interface) + OVER);
+            self.p.lw(T0, 0, S0);
+            self.p.sw(T0, START as i32 - OVER as i32, S0);
+        }
+        self.p.li(S0, GP + region(number) + DESCRIPTOR);
+        self.p.lw(T0, 0, S0);
+        self.p.slli(T0, T0, 61);
+        self.p.srli(T0, T0, 61);
+        self.p.li(T1, PREEMPTED_STATE);
+        self.p.beq(T0, T1, again);
+    }
+
     fn connect(&mut self, number: u32, interface: u32) {
         self.write(region(number) + CLIENT, 7 << 24 | interface);
         self.write(region(number) + COMMAND, CONNECT);
@@ -335,6 +355,29 @@ impl Driver {
     }
 }
 
+/// The board when a program on frames of tasks, each in a VM's memory, has powered it off.
+fn off(
+    fabric: Box<dyn Fabric>,
+    program: &Program,
+    pace: Pace,
+    all: bool,
+    frames: &[(usize, u32)],
+    bitstreams: &[Vec<u8>],
+) -> Board {
+    let mut board = board(Some(fabric), 1, pace, program);
+    board.fabric().expect("it was loaded").simulate_all(all);
+    for (slot, bytes) in bitstreams.iter().enumerate() {
+        assert!(bytes.len() <= BITSTREAM_ROOM as usize);
+        let at = BITSTREAMS + slot as u32 * BITSTREAM_ROOM;
+        board.write(at.into(), bytes).expect("memory");
+    }
+    for &(task, vm) in frames {
+        board.write(vm.into(), &FRAMES[task].0).expect("memory");
+    }
+    run(&mut board);
+    board
+}
+
 /// Runs a program on frames of tasks, each in a VM's memory, and asserts that the outputs are right.
 ///
 /// Returns the first `results` results, the fabric's activity, and the trace hash.
@@ -347,17 +390,7 @@ fn compute(
     bitstreams: &[Vec<u8>],
     results: u32,
 ) -> (Vec<u64>, Activity, u64) {
-    let mut board = board(Some(fabric), 1, pace, program);
-    board.fabric().expect("it was loaded").simulate_all(all);
-    for (slot, bytes) in bitstreams.iter().enumerate() {
-        assert!(bytes.len() <= BITSTREAM_ROOM as usize);
-        let at = BITSTREAMS + slot as u32 * BITSTREAM_ROOM;
-        board.write(at.into(), bytes).expect("memory");
-    }
-    for &(task, vm) in frames {
-        board.write(vm.into(), &FRAMES[task].0).expect("memory");
-    }
-    run(&mut board);
+    let mut board = off(fabric, program, pace, all, frames, bitstreams);
     for &(task, vm) in frames {
         let output = &FRAMES[task].1;
         let found = read(&board, vm + OUTPUT, output.len());
@@ -575,6 +608,66 @@ fn configuration_time_is_bounded_under_load() {
                 );
             }
         }
+    }
+}
+
+/// The bound by which a task that is told to stop is killed, `stop` of accelerators.toml, holds whatever the other
+/// regions compute.
+#[test]
+fn a_task_stops_in_time_under_load() {
+    let stops: Vec<u64> = include_str!("../../../fabric/accelerators.toml")
+        .lines()
+        .filter_map(|line| line.strip_prefix("stop = \"")?.strip_suffix("us\""))
+        .take(TASKS.len())
+        .map(|us| us.parse().expect("a whole number of microseconds"))
+        .collect();
+    let fits = |number: u32| (0..TASKS.len()).filter(move |&task| FITS[task].contains(&number));
+    for (victim, &(_, name)) in TASKS.iter().enumerate() {
+        let number = *FITS[victim].last().expect("a region");
+        let [one, two] = [1, 2].map(|others| (number + others) % 3);
+        let mut longest = 0;
+        for (first, second) in fits(one).flat_map(|one| fits(two).map(move |two| (one, two))) {
+            for phase in 0..PHASES {
+                let mut driver = Driver::new();
+                let all = [
+                    (3, VM, victim, number),
+                    (0, OTHER_VM, first, one),
+                    (7, THIRD_VM, second, two),
+                ];
+                for (interface, vm, task, region) in all {
+                    driver.prepare(interface, task, vm);
+                    driver.configure(TASKS[task].0, region, region);
+                    driver.connect(region, interface);
+                }
+                for (interface, ..) in all.into_iter().rev() {
+                    driver.write(device(interface) + START, 1);
+                }
+                driver.pause(1 + phase * PHASE);
+                driver.note_cycle();
+                driver.write(region(number) + COMMAND, PREEMPT);
+                driver.note(region(number) + ANSWER);
+                driver.compute_until_switched(&[0, 7], number);
+                driver.note_cycle();
+                driver.end(0);
+                driver.end(7);
+                let program = driver.program();
+                let mut bitstreams = vec![Vec::new(); 3];
+                for (_, _, task, region) in all {
+                    bitstreams[region as usize] = bitstream(TASKS[task].0, region);
+                }
+                for pace in BOTH {
+                    let frames = all.map(|(_, vm, task, _)| (task, vm));
+                    let model = model("accelerators");
+                    let board = off(model, &program, pace, false, &frames, &bitstreams);
+                    let found: Vec<u64> = (0..12).map(|index| result(&board, index)).collect();
+                    if found[10] == 0 {
+                        longest = longest.max((found[11] - found[9]) * 3 / 20);
+                    }
+                }
+            }
+        }
+        println!("{name}: {longest} cycles");
+        assert!(longest <= stops[victim] * 100, "{name}: {longest} cycles");
     }
 }
 

@@ -4,7 +4,7 @@ use crate::arch::{self, context};
 use crate::console;
 use crate::hart::context::HartCtx;
 use crate::migration;
-use crate::sched::{run_queue, signals, switch};
+use crate::sched::{run_queue, switch};
 use crate::system::system;
 use crate::vm::devices;
 use core::sync::atomic::Ordering;
@@ -14,10 +14,6 @@ use tactus_policy::schedule::Runs;
 /// Nothing to do until an interrupt comes.
 #[inline(never)]
 pub fn idle(cx: &mut HartCtx) {
-    // That may have waited for a real-time vCPU.
-    if cx.local.hart.has_posts() {
-        return signals::handle_posts(cx);
-    }
     let local = &mut cx.local;
     local.timer.end(arch::now());
     local.rearm();

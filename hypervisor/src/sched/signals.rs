@@ -147,13 +147,17 @@ fn notify_fence_waiters(cx: &mut HartCtx, vcpu: &'static Vcpu, signals: u32) {
     }
 }
 
-/// Looks at the real-time vCPUs at home here that have news, and at one best-effort vCPU of 64. The next one's turn comes
-/// after a look; while a real-time vCPU runs, with the hart's deferred work.
-pub fn handle_posts(cx: &mut HartCtx) {
+/// Looks at the real-time vCPUs at home here that have news, and at one best-effort vCPU of 64. The next one's turn
+/// comes after a look; while a real-time vCPU runs, with the hart's deferred work. `false`: none has any.
+pub fn handle_posts(cx: &mut HartCtx) -> bool {
+    if !cx.local.hart.has_posts() {
+        return false;
+    }
     (0..cx.local.received.len()).for_each(|word| handle_posts_of(cx, word));
     if cx.local.hart.has_posts() && !cx.local.runs_shared_rt() {
         arch::raise_software_interrupt();
     }
+    true
 }
 
 /// As [`handle_posts`], of 64 vCPUs.

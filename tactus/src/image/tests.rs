@@ -488,7 +488,7 @@ fn the_device_manager_reads_what_the_devicetree_says() {
     }
     assert_eq!(read.policy.fits, [0, 0, 0b011, 0b011, 0b110, 0b100, 0, 0]);
     // In ticks of 100 ns.
-    assert_eq!(read.policy.stop, [0, 0, 50, 50, 120, 220, 0, 0]);
+    assert_eq!(read.policy.stop, [0, 0, 100, 100, 170, 300, 0, 0]);
     assert_eq!((read.policy.drain, read.policy.give_up), (114, None));
     let turn = Turn {
         wait: 1_000_000,
@@ -595,8 +595,8 @@ fn the_blob_says_where_the_region_allocator_is() {
         }
         assert!(blob.interrupts.iter().all(|one| one.source != 46));
         let stop = plan.accelerators.as_ref().and_then(|all| all.allocator);
-        // FFT-1024's, which is the longest: 22 us.
-        assert_eq!(stop.map(|allocator| allocator.stop_cycles), Some(2200));
+        // FFT-1024's, which is the longest: 30 us.
+        assert_eq!(stop.map(|allocator| allocator.stop_cycles), Some(3000));
     });
 }
 

@@ -17,8 +17,8 @@ pub struct Span {
     pub end: Nanoseconds,
 }
 
-/// All stretches that began with this interrupt, its number in `scause`, and ended in the vCPU that it came to: `end` is
-/// [`End::BackBestEffort`], or [`End::Back`] for a real-time one.
+/// All stretches that began with this interrupt, its number in `scause`, and ended in the vCPU that it came to: `end`
+/// is [`End::BackBestEffort`], or [`End::Back`] for a real-time one.
 ///
 /// # Panics
 /// There are none.
