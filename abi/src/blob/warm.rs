@@ -71,8 +71,9 @@ impl<'a> Blob<'a> {
                 // No overflow: a line has at most 2^31 bytes.
                 offset <= memory.size && u64::from(range.lines) * line <= memory.size - offset
             });
+            let room_in_page = PAGE_SIZE - range.guest % PAGE_SIZE;
             if !in_order
-                || u64::from(range.lines) * line > PAGE_SIZE - range.guest % PAGE_SIZE
+                || u64::from(range.lines) * line > room_in_page
                 || !(1..=room).contains(&range.lines.into())
                 || range.code > 1
                 || vcpu.index >= vm.vcpus

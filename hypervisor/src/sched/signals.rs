@@ -161,8 +161,7 @@ pub fn handle_posts(cx: &mut HartCtx) -> bool {
 }
 
 /// As [`handle_posts`], of 64 vCPUs.
-#[inline(never)]
-#[unsafe(link_section = ".text_last")]
+#[cold]
 fn handle_posts_of(cx: &mut HartCtx, word: usize) {
     for bit in bits(cx.local.hart.receive(word, &mut cx.local.received[word])) {
         let vcpu = system().vcpu((word * 64 + bit) as Handle);
