@@ -248,14 +248,14 @@ fn vcpus_that_do_not_fit_are_refused() {
     assert_eq!(refused(0, every(1000, 950)), Refusal::Utilisation);
 
     // One on each hart, with little time from release to deadline.
-    let urgent = by(every(1000, 380), 500);
+    let urgent = by(every(1000, 360), 500);
     let first = made(yield_while, &ALWAYS, 0, urgent);
     let second = made(yield_while, &ALWAYS, 1, urgent);
     let harts = [&first, &second].map(|vcpu| vcpu.status().expect("it lives").hart);
     assert_ne!(harts[0], harts[1]);
     assert_eq!(refused(2, by(every(1000, 180), 250)), Refusal::Demand);
     // The VM's share is the time of one hart.
-    assert_eq!(refused(2, every(1000, 250)), Refusal::Share);
+    assert_eq!(refused(2, every(1000, 300)), Refusal::Share);
     let before = first.status().expect("it lives");
     assert_eq!(
         first.change(every(1000, 700)),
