@@ -36,19 +36,24 @@ fn waiting(text: &mut String, name: &str, jobs: &str) {
     );
 }
 
+/// VMs whose timers go off at `first`, in ticks, and each millisecond from there on.
+fn alarms(text: &mut String, first: u64) {
+    for number in 0..ALARMS {
+        waiting(
+            text,
+            &format!("alarm{number}"),
+            &format!("timer first={first} period=10000"),
+        );
+    }
+}
+
 /// A best-effort vCPU that computes, and others whose timers go off while it does.
 fn beside_best_effort() -> String {
     let mut text = "[system]\nplatform = \"soc\"\nharts = 1\nslice = \"1ms\"\n\
         [[vm]]\nname = \"load\"\nimage = \"@bench-load\"\nmemory = \"4MiB\"\nbootargs = \"load=compute\"\n\
         [[vm.vcpu]]\nclass = \"be\"\n"
         .to_owned();
-    for number in 0..ALARMS {
-        waiting(
-            &mut text,
-            &format!("alarm{number}"),
-            "timer first=300000 period=10000",
-        );
-    }
+    alarms(&mut text, 300_000);
     text
 }
 
@@ -60,13 +65,7 @@ fn beside_real_time() -> String {
         [[vm.vcpu]]\nclass = \"be\"\nharts = [0]\n\
         [[vm.vcpu]]\nclass = \"rt\"\nhart = 0\npriority = 20\nbudget = \"700us\"\nperiod = \"1ms\"\n"
         .to_owned();
-    for number in 0..ALARMS {
-        waiting(
-            &mut text,
-            &format!("alarm{number}"),
-            "timer first=1101000 period=10000",
-        );
-    }
+    alarms(&mut text, 1_101_000);
     let mut rings = String::new();
     for number in 0..RUNG {
         waiting(&mut text, &format!("rung{number}"), "ring");
